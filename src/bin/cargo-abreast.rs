@@ -1,0 +1,2 @@
+//! The `abreast` command.
+fn main() {}

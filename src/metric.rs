@@ -1,0 +1,54 @@
+//! What is measured: its name, its unit and which direction is better.
+
+use serde::{Deserialize, Serialize};
+
+/// Unit of a metric's values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Unit {
+    /// Nanoseconds per iteration.
+    #[serde(rename = "ns")]
+    Ns,
+}
+
+impl Unit {
+    /// The word used in JSON and CSV.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ns => "ns",
+        }
+    }
+}
+
+/// Which direction of a metric is good news. It belongs to the metric, never to the tool that reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Smaller values are better (time).
+    Lower,
+    /// Larger values are better (rates).
+    Higher,
+}
+
+/// One measured quantity.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Metric {
+    /// Name in reports: `time`.
+    pub name: String,
+    /// Unit of every value.
+    pub unit: Unit,
+    /// Good direction.
+    pub better: Better,
+}
+
+impl Metric {
+    /// Wall time per iteration in nanoseconds, lower is better: what criterion measures by default.
+    #[must_use]
+    pub fn time() -> Self {
+        Self {
+            name: "time".to_owned(),
+            unit: Unit::Ns,
+            better: Better::Lower,
+        }
+    }
+}

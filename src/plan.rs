@@ -1,0 +1,174 @@
+//! The resolved request: what is compared, how it is measured, by which rules it is judged.
+//!
+//! Everything here is meant, nothing is typed: words become these types in `cli` and `config`.
+
+use crate::revision::Revision;
+use crate::units::Fraction;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// One comparison, completely specified. It is the head of every recording, so a run can be repeated from it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// What the change is measured against.
+    pub base: Revision,
+    /// The change.
+    pub head: Revision,
+    /// Which benches are built and run.
+    pub selection: Selection,
+    /// How they are measured.
+    pub measuring: Measuring,
+    /// How the numbers are judged.
+    pub policy: Policy,
+}
+
+/// Which packages, bench targets and ids take part, and how they are compiled. Empty lists mean "all".
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Selection {
+    /// Cargo packages; empty: every workspace member that has bench targets.
+    pub packages: Vec<String>,
+    /// Bench target names; empty: all of them.
+    pub benches: Vec<String>,
+    /// Only ids that match this regular expression.
+    pub filter: Option<String>,
+    /// Cargo features to enable.
+    pub features: Vec<String>,
+    /// `--all-features`.
+    pub all_features: bool,
+    /// `--no-default-features`.
+    pub no_default_features: bool,
+    /// Cargo profile; `None` is cargo's `bench`.
+    pub profile: Option<String>,
+    /// Rustup toolchain name for both sides; `None` lets each side's toolchain file decide.
+    pub toolchain: Option<String>,
+    /// Whose bench sources are compiled.
+    pub harness: Harness,
+}
+
+/// Whose bench sources measure which library.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Harness {
+    /// Each side's own.
+    #[default]
+    Own,
+    /// Head's bench sources on both sides.
+    Head,
+    /// Base's bench sources on both sides.
+    Base,
+}
+
+/// How long and how often.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measuring {
+    /// Measuring time that may be spent, in seconds, confirmation included; builds are not counted.
+    pub budget_s: f64,
+    /// Exactly this many rounds for every scenario (even, at least [`MIN_ROUNDS`]); `None`: as many as decisions need.
+    pub rounds: Option<u32>,
+    /// Seed of every random order.
+    pub seed: u64,
+    /// This runner's share of the scenarios.
+    pub shard: Option<Shard>,
+    /// Measure scenarios whose executables are identical, as a null.
+    pub identical: bool,
+    /// Repeat flagged rows with fresh processes before they count.
+    pub confirm: bool,
+    /// One scenario may take this long in one process before it is killed, in seconds; `None`: derived from the budget.
+    pub timeout_s: Option<f64>,
+}
+
+/// Fewest rounds a verdict is based on: four pairs of rounds, so that each order of the sides has four members and
+/// losing one observation still leaves a variance. Chosen; below it the corrected t quantile exceeds 20.
+pub const MIN_ROUNDS: u32 = 8;
+
+/// Part `index` of `count`, `index` counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shard {
+    /// From 1 to `count`.
+    pub index: u32,
+    /// Number of parts, at least 1.
+    pub count: u32,
+}
+
+impl Shard {
+    /// Whether the `n`-th scenario (sorted by key, counted from 0) is measured by this shard.
+    #[must_use]
+    pub fn holds(self, n: usize) -> bool {
+        n % self.count as usize == self.index as usize - 1
+    }
+}
+
+/// A shard that is not `i/n` with `1 <= i <= n`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a shard: write `i/n` with 1 <= i <= n, like `2/4`")]
+pub struct ShardError(String);
+
+impl FromStr for Shard {
+    type Err = ShardError;
+
+    fn from_str(text: &str) -> Result<Self, ShardError> {
+        let parsed = text.split_once('/').and_then(|(index, count)| {
+            Some(Self {
+                index: index.trim().parse().ok()?,
+                count: count.trim().parse().ok()?,
+            })
+        });
+        match parsed {
+            Some(shard) if shard.index >= 1 && shard.index <= shard.count => Ok(shard),
+            _ => Err(ShardError(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
+    }
+}
+
+/// The limits a verdict is made with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Policy {
+    /// On unchanged code, the chance that any row of the whole report is flagged.
+    pub family_alpha: f64,
+    /// Smallest relative change that is flagged.
+    pub threshold: Fraction,
+    /// Largest relative change that an `unchanged` row may hide.
+    pub margin: Fraction,
+    /// From this relative change on a regression is an alert.
+    pub alert: Fraction,
+    /// Smallest change in nanoseconds that is flagged, for metrics in nanoseconds.
+    pub floor_ns: f64,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            family_alpha: 0.05,
+            threshold: Fraction(0.02),
+            margin: Fraction(0.05),
+            alert: Fraction(0.10),
+            floor_ns: 1.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_count_from_one_and_cover_everything_once() {
+        let shards: Vec<Shard> = ["1/3", "2/3", "3/3"]
+            .iter()
+            .map(|text| text.parse().unwrap())
+            .collect();
+        for n in 0..20 {
+            assert_eq!(shards.iter().filter(|shard| shard.holds(n)).count(), 1);
+        }
+        for wrong in ["0/3", "4/3", "1", "a/b", "1/0", ""] {
+            assert_eq!(wrong.parse::<Shard>(), Err(ShardError(wrong.to_owned())));
+        }
+    }
+}

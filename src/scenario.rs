@@ -1,0 +1,45 @@
+//! What one row of the report is about.
+
+use crate::metric::Metric;
+use serde::{Deserialize, Serialize};
+
+/// Where a scenario comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A criterion benchmark id.
+    Criterion,
+}
+
+impl Kind {
+    /// The word used in JSON and CSV.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Criterion => "criterion",
+        }
+    }
+}
+
+/// A bench target of a package: one executable on each side.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Target {
+    /// Cargo package name.
+    pub package: String,
+    /// Name of the bench target in that package.
+    pub target: String,
+}
+
+/// One thing measured. The key that matches base with head is everything here: kind, package, target, full id, metric.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Scenario {
+    /// Origin.
+    pub kind: Kind,
+    /// Executable it belongs to.
+    #[serde(flatten)]
+    pub target: Target,
+    /// Full criterion id as the bench wrote it, unescaped; may hold any character.
+    pub id: String,
+    /// Quantity.
+    pub metric: Metric,
+}

@@ -1,0 +1,82 @@
+//! Numbers with their unit, and how people write them.
+//!
+//! Only types and parsing live here; turning a number into words is `report::format`.
+
+use serde::{Deserialize, Serialize};
+use std::str::FromStr;
+use std::time::Duration;
+
+/// A relative size as a fraction: `0.02` is 2 %. Finite, `>= 0`.
+///
+/// People write it with a percent sign (`2%`, `0.5 %`); a bare number is refused because `2` and `0.02`
+/// would otherwise differ by a factor of one hundred without anybody noticing.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Fraction(pub f64);
+
+/// Why a text is not a number with a unit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnitError {
+    /// The percent sign is missing or the number before it is not one.
+    #[error("`{0}` is not a percentage: write it like `2%` or `0.5%`, at least 0 %")]
+    Percent(String),
+    /// Not a positive duration.
+    #[error("`{0}` is not a duration above zero: write it like `90s`, `10m` or `1h 30m`")]
+    Duration(String),
+}
+
+impl FromStr for Fraction {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let wrong = || UnitError::Percent(text.to_owned());
+        let number = text.trim().strip_suffix('%').ok_or_else(wrong)?;
+        let percent: f64 = number.trim().parse().map_err(|_| wrong())?;
+        if percent.is_finite() && percent >= 0.0 {
+            Ok(Self(percent / 100.0))
+        } else {
+            Err(wrong())
+        }
+    }
+}
+
+/// Parses `90s`, `10m`, `1h 30m` into a duration above zero.
+///
+/// # Errors
+/// [`UnitError::Duration`] for anything else, zero and negative durations included.
+pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
+    let wrong = || UnitError::Duration(text.to_owned());
+    let signed: jiff::SignedDuration = text.trim().parse().map_err(|_| wrong())?;
+    let duration = Duration::try_from(signed).map_err(|_| wrong())?;
+    if duration.is_zero() {
+        Err(wrong())
+    } else {
+        Ok(duration)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentage_needs_its_sign() {
+        assert_eq!("2%".parse(), Ok(Fraction(0.02)));
+        assert_eq!(" 0.5 % ".parse(), Ok(Fraction(0.005)));
+        for wrong in ["2", "0.02", "two%", "-1%", "NaN%", "inf%", "%", ""] {
+            assert_eq!(
+                wrong.parse::<Fraction>(),
+                Err(UnitError::Percent(wrong.to_owned()))
+            );
+        }
+    }
+
+    #[test]
+    fn a_duration_is_above_zero() {
+        assert_eq!(parse_duration("10m"), Ok(Duration::from_secs(600)));
+        assert_eq!(parse_duration("1h 30m"), Ok(Duration::from_secs(5400)));
+        for wrong in ["0s", "-1s", "10", "soon", ""] {
+            assert_eq!(parse_duration(wrong), Err(UnitError::Duration(wrong.to_owned())));
+        }
+    }
+}
