@@ -4,11 +4,17 @@
 //! right of it everything decides and touches nothing. ARCHITECTURE.md is the plan of the house, docs/glossary.md the
 //! words, `pipeline` the story.
 
+pub mod bench_source;
+pub mod build;
+pub mod difference;
+pub mod edge;
 pub mod metric;
 pub mod plan;
 pub mod recording;
 pub mod report;
 pub mod revision;
 pub mod scenario;
+pub mod schedule;
+pub mod slot;
 pub mod units;
 pub mod verdict;

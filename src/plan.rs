@@ -26,6 +26,8 @@ pub struct Plan {
 /// Which packages, bench targets and ids take part, and how they are compiled. Empty lists mean "all".
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
+    /// Folder of the workspace or package, relative to the root of the repository; empty: the root itself.
+    pub folder: String,
     /// Cargo packages; empty: every workspace member that has bench targets.
     pub packages: Vec<String>,
     /// Bench target names; empty: all of them.
@@ -62,8 +64,8 @@ pub enum Harness {
 /// How long and how often.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measuring {
-    /// Measuring time that may be spent, in seconds, confirmation included; builds are not counted.
-    pub budget_s: f64,
+    /// Measuring time that may be spent, in seconds, confirmation included; builds are not counted. `None`: no limit.
+    pub budget_s: Option<f64>,
     /// Exactly this many rounds for every scenario (even, at least [`MIN_ROUNDS`]); `None`: as many as decisions need.
     pub rounds: Option<u32>,
     /// Seed of every random order.

@@ -31,6 +31,8 @@ pub enum Event {
     BenchChange(BenchChange),
     /// A scenario that exists on at least one side.
     Scenario(Entry),
+    /// What criterion is asked to spend on one scenario in one slot.
+    Timing(Timing),
     /// One process and what it measured.
     Slot(SlotRecord),
     /// Something that went wrong.
@@ -51,6 +53,8 @@ pub struct Header {
     pub schema: String,
     /// Version of the tool that wrote it.
     pub tool: String,
+    /// Name of the run's folder, where its executables are.
+    pub run: String,
     /// Start of the run, RFC 3339, UTC.
     pub started_at: String,
     /// What was asked for.
@@ -251,6 +255,17 @@ pub enum Work {
     Elements,
 }
 
+/// What criterion is asked to spend on one scenario in one slot. A bench may insist on more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Warm-up, in milliseconds.
+    pub warm_up_ms: u32,
+    /// Measurement, in milliseconds.
+    pub measure_ms: u32,
+    /// Samples; criterion takes at least 10.
+    pub samples: u32,
+}
+
 /// Evidence of other load while a slot ran. Absent facts could not be read on this system.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Contention {
@@ -344,6 +359,8 @@ pub struct Recording {
     pub bench_changes: Vec<BenchChange>,
     /// All scenarios; position equals [`Entry::ix`].
     pub scenarios: Vec<Entry>,
+    /// Time given to one scenario in one slot; absent until measuring begins.
+    pub timing: Option<Timing>,
     /// All slots in the order they ran.
     pub slots: Vec<SlotRecord>,
     /// All incidents in the order they happened.
@@ -367,6 +384,7 @@ impl Recording {
             differences: Vec::new(),
             bench_changes: Vec::new(),
             scenarios: Vec::new(),
+            timing: None,
             slots: Vec::new(),
             incidents: Vec::new(),
             notes: Vec::new(),
@@ -384,6 +402,7 @@ impl Recording {
             Event::Difference(difference) => self.differences.push(difference),
             Event::BenchChange(change) => self.bench_changes.push(change),
             Event::Scenario(entry) => self.scenarios.push(entry),
+            Event::Timing(timing) => self.timing = Some(timing),
             Event::Slot(slot) => self.slots.push(slot),
             Event::Incident(incident) => self.incidents.push(incident),
             Event::Note { text } => self.notes.push(text),

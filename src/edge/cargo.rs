@@ -1,0 +1,563 @@
+//! Cargo: which bench targets a tree has, and building them.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this file is where manifests, locks and cargo's outputs are read"
+)]
+
+use crate::build::{BenchTarget, Benches, Built, BuiltFile, Lock};
+use crate::edge::process::{Finished, Launch, ProcessError, Runner};
+use crate::plan::Selection;
+use crate::recording::Skipped;
+use crate::scenario::Target;
+use cargo_metadata::{Message, Metadata, TargetKind};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Cargo in one side's tree.
+#[derive(Debug)]
+pub struct Cargo<'a> {
+    /// Starts cargo.
+    pub runner: &'a Runner,
+    /// Root of the side's tree.
+    pub tree: &'a Path,
+    /// Where cargo puts what it makes.
+    pub target_dir: &'a Path,
+    /// What is selected, and how it is compiled.
+    pub selection: &'a Selection,
+}
+
+/// Why cargo could not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum CargoError {
+    /// There is no manifest where one should be.
+    #[error(
+        "there is no {0}, so there is nothing to build: run abreast in a folder with a Cargo.toml, or below one"
+    )]
+    NoManifest(PathBuf),
+    /// Cargo is not installed, or could not be started.
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    /// Cargo rejected the manifest, lock or toolchain.
+    #[error("cargo could not read the workspace:\n{0}")]
+    Metadata(String),
+    /// Cargo's answer is not understood.
+    #[error("cargo's metadata is not understood: {0}")]
+    Answer(#[from] cargo_metadata::Error),
+    /// A package named with `-p` does not exist.
+    #[error("no package `{name}` in this workspace; it has {known}")]
+    Package {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// The user interrupted the build.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// How far a build has come.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress<'a> {
+    /// Packages compiled or found fresh.
+    pub done: usize,
+    /// Packages there are; an upper estimate from the lock file.
+    pub of: Option<usize>,
+    /// Package that was finished last.
+    pub package: &'a str,
+}
+
+impl<'a> Cargo<'a> {
+    /// `rustc -vV` as this tree's toolchain file (or `--toolchain`) selects it.
+    #[must_use]
+    pub fn toolchain(&self) -> Option<String> {
+        let mut text = String::new();
+        let launch = self.launch("rustc", &["-vV"]);
+        let finished = self
+            .runner
+            .run_lines(&launch, |line| text.push_str(&format!("{line}\n")))
+            .ok()?;
+        (finished.ending.is_success() && !text.is_empty()).then(|| text.trim_end().to_owned())
+    }
+
+    /// The bench targets of this tree, sorted into those to build and those to skip.
+    ///
+    /// # Errors
+    /// [`CargoError`] if there is no workspace here or a selected package does not exist.
+    pub fn benches(&self) -> Result<Benches, CargoError> {
+        let manifest = Path::new(&self.selection.folder).join("Cargo.toml");
+        if !self.tree.join(&manifest).is_file() {
+            return Err(CargoError::NoManifest(manifest));
+        }
+        let metadata = self.metadata()?;
+        let packages = self.packages(&metadata)?;
+        let lock_file = metadata.workspace_root.as_std_path().join("Cargo.lock");
+        let mut benches = Benches {
+            lock_file,
+            ..Benches::default()
+        };
+        for package in packages {
+            let package_dir = package
+                .manifest_path
+                .parent()
+                .map_or(self.tree, |dir| dir.as_std_path());
+            let harnessed = default_harness_targets(package.manifest_path.as_std_path());
+            for target in package
+                .targets
+                .iter()
+                .filter(|target| target.kind.contains(&TargetKind::Bench))
+            {
+                if !self.selection.benches.is_empty() && !self.selection.benches.contains(&target.name) {
+                    continue;
+                }
+                let key = Target {
+                    package: package.name.to_string(),
+                    target: target.name.clone(),
+                };
+                let missing = self.missing_features(package, &target.required_features);
+                if harnessed.contains(&target.name) {
+                    let reason = "libtest harness (no `harness = false` in its manifest)".to_owned();
+                    benches.skipped.push(Skipped { target: key, reason });
+                } else if missing.is_empty() {
+                    benches.wanted.push(BenchTarget {
+                        target: key,
+                        package_dir: relative(package_dir, self.tree),
+                        source: relative(target.src_path.as_std_path(), self.tree),
+                    });
+                } else {
+                    let reason = format!("needs feature {}", missing.join(", "));
+                    benches.skipped.push(Skipped { target: key, reason });
+                }
+            }
+        }
+        Ok(benches)
+    }
+
+    /// Compiles the wanted targets. A failure of the compiler is part of the result, not an error: executables that
+    /// were made nevertheless are there.
+    ///
+    /// # Errors
+    /// [`CargoError`] if cargo cannot be started or was interrupted.
+    pub fn build(
+        &self,
+        benches: &Benches,
+        mut progress: impl FnMut(Progress) + Send,
+    ) -> Result<Built, CargoError> {
+        let lock = read_lock(&benches.lock_file);
+        let of = lock.as_ref().map(|lock| {
+            lock.closure(benches.wanted.iter().map(|bench| bench.target.package.as_str()))
+                .len()
+        });
+        let mut built = Built {
+            lock,
+            ..Built::default()
+        };
+        let mut packages = BTreeSet::new();
+        let finished = self
+            .runner
+            .run_lines(&self.build_launch(benches, built.lock.is_some()), |line| {
+                let Ok(message) = serde_json::from_str::<Message>(line) else {
+                    return;
+                };
+                match message {
+                    Message::CompilerArtifact(artifact) => {
+                        packages.insert(artifact.package_id.repr.clone());
+                        progress(Progress {
+                            done: packages.len(),
+                            of,
+                            package: &artifact.target.name,
+                        });
+                        built.take(&artifact);
+                    }
+                    Message::BuildScriptExecuted(script) => built.take_script(&script, self.target_dir),
+                    _ => {}
+                }
+            })?;
+        if finished.ending == crate::edge::process::Ending::Interrupted {
+            return Err(CargoError::Interrupted);
+        }
+        built.seconds = finished.wall_s;
+        built.failure = compiler_failure(&finished);
+        // A lock file that cargo has just made tells what was resolved.
+        built.lock = built.lock.take().or_else(|| read_lock(&benches.lock_file));
+        for file in &mut built.benches {
+            file.sources = dep_info(&file.path, self.tree);
+        }
+        Ok(built)
+    }
+
+    fn metadata(&self) -> Result<Metadata, CargoError> {
+        let mut json = String::new();
+        let launch = self.launch("cargo", &["metadata", "--format-version", "1", "--no-deps"]);
+        let finished = self.runner.run_lines(&launch, |line| json.push_str(line))?;
+        if !finished.ending.is_success() {
+            return Err(CargoError::Metadata(finished.tail.trim().to_owned()));
+        }
+        Ok(cargo_metadata::MetadataCommand::parse(json)?)
+    }
+
+    fn packages<'m>(&self, metadata: &'m Metadata) -> Result<Vec<&'m cargo_metadata::Package>, CargoError> {
+        let members = metadata.workspace_packages();
+        for name in &self.selection.packages {
+            if !members.iter().any(|package| package.name.as_str() == name) {
+                let known: Vec<String> = members
+                    .iter()
+                    .map(|package| format!("`{}`", package.name))
+                    .collect();
+                return Err(CargoError::Package {
+                    name: name.clone(),
+                    known: known.join(", "),
+                });
+            }
+        }
+        let all = self.selection.packages.is_empty();
+        let wanted = |package: &&cargo_metadata::Package| {
+            all || self
+                .selection
+                .packages
+                .iter()
+                .any(|name| name == package.name.as_str())
+        };
+        Ok(members.into_iter().filter(wanted).collect())
+    }
+
+    /// Required features that this selection does not enable.
+    fn missing_features(&self, package: &cargo_metadata::Package, required: &[String]) -> Vec<String> {
+        if self.selection.all_features || required.is_empty() {
+            return Vec::new();
+        }
+        let mut enabled: BTreeSet<String> = BTreeSet::new();
+        let mut queue: Vec<String> = self
+            .selection
+            .features
+            .iter()
+            .map(|feature| {
+                feature
+                    .strip_prefix(&format!("{}/", package.name))
+                    .unwrap_or(feature)
+                    .to_owned()
+            })
+            .collect();
+        if !self.selection.no_default_features {
+            queue.push("default".to_owned());
+        }
+        while let Some(feature) = queue.pop() {
+            queue.extend(package.features.get(&feature).into_iter().flatten().cloned());
+            if !enabled.insert(feature) {
+                queue.retain(|queued| !enabled.contains(queued));
+            }
+        }
+        required
+            .iter()
+            .filter(|feature| !enabled.contains(*feature))
+            .cloned()
+            .collect()
+    }
+
+    fn build_launch(&self, benches: &Benches, locked: bool) -> Launch {
+        let selection = self.selection;
+        let mut args: Vec<String> = [
+            "bench",
+            "--no-run",
+            "--no-fail-fast",
+            "--message-format=json-render-diagnostics",
+        ]
+        .map(str::to_owned)
+        .into();
+        if locked {
+            args.push("--locked".to_owned());
+        }
+        let packages: BTreeSet<&str> = benches
+            .wanted
+            .iter()
+            .map(|bench| bench.target.package.as_str())
+            .collect();
+        let targets: BTreeSet<&str> = benches
+            .wanted
+            .iter()
+            .map(|bench| bench.target.target.as_str())
+            .collect();
+        args.extend(
+            packages
+                .iter()
+                .flat_map(|name| ["--package".to_owned(), (*name).to_owned()]),
+        );
+        args.extend(
+            targets
+                .iter()
+                .flat_map(|name| ["--bench".to_owned(), (*name).to_owned()]),
+        );
+        if !selection.features.is_empty() {
+            args.extend(["--features".to_owned(), selection.features.join(",")]);
+        }
+        if selection.all_features {
+            args.push("--all-features".to_owned());
+        }
+        if selection.no_default_features {
+            args.push("--no-default-features".to_owned());
+        }
+        if let Some(profile) = &selection.profile {
+            args.extend(["--profile".to_owned(), profile.clone()]);
+        }
+        args.extend([
+            "--target-dir".to_owned(),
+            self.target_dir.to_string_lossy().into_owned(),
+        ]);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        self.launch("cargo", &args)
+    }
+
+    fn launch(&self, program: &str, args: &[&str]) -> Launch {
+        Launch {
+            program: program.into(),
+            args: args.iter().map(OsString::from).collect(),
+            cwd: self.tree.join(&self.selection.folder),
+            env: environment(self.selection.toolchain.as_deref(), self.target_dir),
+            timeout: None::<Duration>,
+        }
+    }
+}
+
+/// What the user's own cargo (of `cargo run`, `cargo abreast`) left in the environment would choose the toolchain and
+/// the target directory for us; the tree decides instead.
+fn environment(toolchain: Option<&str>, target_dir: &Path) -> Vec<(OsString, Option<OsString>)> {
+    let mut env: Vec<(OsString, Option<OsString>)> = [
+        "CARGO_TARGET_DIR",
+        "CARGO_BUILD_TARGET_DIR",
+        "CARGO_MANIFEST_DIR",
+        "CARGO_MANIFEST_PATH",
+        "CARGO",
+        "RUSTC",
+        "RUSTDOC",
+    ]
+    .iter()
+    .map(|name| (OsString::from(name), None))
+    .collect();
+    env.push(("CARGO_BUILD_BUILD_DIR".into(), Some(target_dir.into())));
+    // Incremental objects make two builds of one source differ.
+    env.push(("CARGO_INCREMENTAL".into(), Some("0".into())));
+    env.push(("CARGO_TERM_COLOR".into(), Some("never".into())));
+    let started_by_cargo = std::env::var_os("CARGO").is_some();
+    match toolchain {
+        Some(name) => env.push(("RUSTUP_TOOLCHAIN".into(), Some(name.into()))),
+        // A rustup proxy exports the toolchain it chose to whatever it starts.
+        None if started_by_cargo => env.push(("RUSTUP_TOOLCHAIN".into(), None)),
+        None => {}
+    }
+    env
+}
+
+impl Built {
+    fn take(&mut self, artifact: &cargo_metadata::Artifact) {
+        let Some(path) = &artifact.executable else { return };
+        let file = BuiltFile {
+            target: Target {
+                package: package_name(&artifact.package_id.repr, artifact.manifest_path.as_std_path()),
+                target: artifact.target.name.clone(),
+            },
+            path: path.clone().into_std_path_buf(),
+            sources: Vec::new(),
+        };
+        if artifact.target.kind.contains(&TargetKind::Bench) {
+            self.benches.push(file);
+        } else if artifact.target.kind.contains(&TargetKind::Bin) && !artifact.profile.test {
+            self.programs.push(file);
+        }
+    }
+
+    fn take_script(&mut self, script: &cargo_metadata::BuildScript, target_dir: &Path) {
+        let out_dir = script.out_dir.as_str();
+        let neutral = |text: &str| {
+            text.replace(out_dir, "$OUT_DIR")
+                .replace(&*target_dir.to_string_lossy(), "$TARGET_DIR")
+        };
+        let mut lines: Vec<String> = Vec::new();
+        lines.extend(
+            script
+                .linked_libs
+                .iter()
+                .map(|lib| neutral(&format!("link {lib}"))),
+        );
+        lines.extend(
+            script
+                .linked_paths
+                .iter()
+                .map(|path| neutral(&format!("search {path}"))),
+        );
+        lines.extend(script.cfgs.iter().map(|cfg| neutral(&format!("cfg {cfg}"))));
+        lines.extend(
+            script
+                .env
+                .iter()
+                .map(|(name, value)| neutral(&format!("env {name}={value}"))),
+        );
+        if !lines.is_empty() {
+            self.scripts
+                .insert(script.package_id.repr.clone(), lines.join("\n"));
+        }
+    }
+}
+
+/// Package ids look like `path+file:///x/name#0.1.0` or `...#name@0.1.0`; the manifest is read only if that fails.
+fn package_name(id: &str, manifest: &Path) -> String {
+    let after = id.rsplit_once('#').map_or("", |(_, fragment)| fragment);
+    if let Some((name, _)) = after.split_once('@') {
+        return name.to_owned();
+    }
+    manifest_table(manifest)
+        .and_then(|table| Some(table.get("package")?.get("name")?.as_str()?.to_owned()))
+        .unwrap_or_else(|| {
+            let folder = manifest.parent().and_then(Path::file_name).unwrap_or_default();
+            folder.to_string_lossy().into_owned()
+        })
+}
+
+/// Names of bench targets that keep cargo's default test harness, which criterion cannot run under.
+/// Targets found by their file name alone always do.
+fn default_harness_targets(manifest: &Path) -> BTreeSet<String> {
+    let table = manifest_table(manifest).unwrap_or_default();
+    let mut own = BTreeMap::new();
+    for bench in table
+        .get("bench")
+        .and_then(toml::Value::as_array)
+        .into_iter()
+        .flatten()
+    {
+        let name = bench
+            .get("name")
+            .and_then(toml::Value::as_str)
+            .unwrap_or_default();
+        own.insert(
+            name.to_owned(),
+            bench
+                .get("harness")
+                .and_then(toml::Value::as_bool)
+                .unwrap_or(true),
+        );
+    }
+    let folder = manifest.with_file_name("benches");
+    let discovered = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let path = entry.path();
+            let is_target =
+                path.extension().is_some_and(|extension| extension == "rs") || path.join("main.rs").is_file();
+            is_target.then(|| {
+                path.file_stem()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned()
+            })
+        });
+    for name in discovered {
+        own.entry(name).or_insert(true);
+    }
+    own.into_iter()
+        .filter_map(|(name, harness)| harness.then_some(name))
+        .collect()
+}
+
+fn read_lock(path: &Path) -> Option<Lock> {
+    Lock::parse(&std::fs::read_to_string(path).ok()?)
+}
+
+fn manifest_table(manifest: &Path) -> Option<toml::Table> {
+    std::fs::read_to_string(manifest).ok()?.parse().ok()
+}
+
+/// Files of the tree that one executable's own crate was compiled from, as rustc lists them beside it.
+fn dep_info(executable: &Path, tree: &Path) -> Vec<PathBuf> {
+    let text = std::fs::read_to_string(executable.with_extension("d")).unwrap_or_default();
+    let mut files = BTreeSet::new();
+    for line in text.lines() {
+        let Some((_, dependencies)) = line.split_once(": ") else {
+            continue;
+        };
+        // A space inside a name is written `\ `.
+        let escaped = dependencies.replace("\\ ", "\u{0}");
+        files.extend(escaped.split_whitespace().filter_map(|name| {
+            let path = tree.join(name.replace('\u{0}', " "));
+            path.strip_prefix(tree).ok().map(Path::to_owned)
+        }));
+    }
+    files.into_iter().collect()
+}
+
+/// Last part of what the compiler said, from its first error on as far as there is room.
+fn compiler_failure(finished: &Finished) -> Option<String> {
+    const LINES: usize = 40;
+    if finished.ending.is_success() {
+        return None;
+    }
+    let lines: Vec<&str> = finished
+        .tail
+        .lines()
+        .filter(|line| {
+            !line.trim_start().starts_with("Compiling ") && !line.trim_start().starts_with("Downloaded ")
+        })
+        .collect();
+    let first = lines
+        .iter()
+        .position(|line| line.starts_with("error"))
+        .unwrap_or(0);
+    let errors = &lines[first..];
+    Some(errors[..errors.len().min(LINES)].join("\n").trim().to_owned())
+}
+
+fn relative(path: &Path, tree: &Path) -> PathBuf {
+    path.strip_prefix(tree).unwrap_or(path).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_targets_without_the_test_harness_can_be_criterion() {
+        let folder = tempfile::tempdir().unwrap();
+        let manifest = folder.path().join("Cargo.toml");
+        std::fs::write(
+            &manifest,
+            "[package]\nname='x'\n[[bench]]\nname='crit'\nharness=false\n[[bench]]\nname='old'\n",
+        )
+        .unwrap();
+        std::fs::create_dir_all(folder.path().join("benches/multi")).unwrap();
+        for file in ["crit.rs", "old.rs", "auto.rs", "multi/main.rs", "data.txt"] {
+            std::fs::write(folder.path().join("benches").join(file), "").unwrap();
+        }
+        let harnessed: Vec<String> = default_harness_targets(&manifest).into_iter().collect();
+        assert_eq!(harnessed, ["auto", "multi", "old"]);
+    }
+
+    #[test]
+    fn the_files_of_a_bench_are_those_inside_the_tree() {
+        let folder = tempfile::tempdir().unwrap();
+        let executable = folder.path().join("main-0123");
+        std::fs::write(
+            executable.with_extension("d"),
+            "/t/deps/main-0123.d: benches/main.rs benches/a\\ b.rs /tree/benches/data.bin /usr/x.rs\n\nbenches/main.rs:\n",
+        )
+        .unwrap();
+        let files = dep_info(&executable, Path::new("/tree"));
+        assert_eq!(
+            files,
+            ["benches/a b.rs", "benches/data.bin", "benches/main.rs"].map(PathBuf::from)
+        );
+    }
+
+    #[test]
+    fn a_package_id_names_its_package() {
+        assert_eq!(
+            package_name("path+file:///t/x#real-name@0.1.0", Path::new("/t/x/Cargo.toml")),
+            "real-name"
+        );
+        assert_eq!(
+            package_name("path+file:///t/x#0.1.0", Path::new("/t/x/Cargo.toml")),
+            "x"
+        );
+    }
+}

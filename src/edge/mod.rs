@@ -1,0 +1,12 @@
+//! Everything that touches the world: one file for each outside thing.
+//!
+//! Files here observe and act; they decide nothing about speed. They import the nouns and [`process`], not each other
+//! (git's three files form one thing). `lab` and `pipeline` put them together.
+
+pub mod cargo;
+pub mod clock;
+pub mod criterion;
+pub mod home;
+pub mod machine;
+pub mod process;
+pub mod store;

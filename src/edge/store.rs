@@ -1,0 +1,189 @@
+//! Files in and out: recordings, and the texts a user asked for.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this file is where recordings and reports are read and written"
+)]
+
+use crate::recording::{Event, Recording, RecordingError};
+use std::fs::{File, OpenOptions};
+use std::io::{BufReader, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Why a file could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The system refused.
+    #[error("{path} could not be {what}: {source}")]
+    Io {
+        /// File.
+        path: PathBuf,
+        /// `read`, `written`, ...
+        what: &'static str,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// Recording stopped because an event could not be written; everything before it is safe.
+    #[error(
+        "recording into {path} failed: {source}. Everything measured before is in the file; \
+         make room and go on with --resume"
+    )]
+    Append {
+        /// Recording.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// An event cannot be expressed as JSON.
+    #[error("an event could not be encoded: {0}")]
+    Encode(#[from] serde_json::Error),
+    /// The content is no recording.
+    #[error("{path}: {source}")]
+    Recording {
+        /// File.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: RecordingError,
+    },
+}
+
+/// A recording under way: in memory for looks, in its file for safety.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    /// Everything recorded so far.
+    pub recording: Recording,
+}
+
+impl Journal {
+    /// Starts a new file with its header; an existing file is replaced.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the file cannot be made.
+    pub fn create(path: &Path, header: crate::recording::Header) -> Result<Self, StoreError> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(io(folder, "made"))?;
+        }
+        let file = File::create(path).map_err(io(path, "made"))?;
+        let mut journal = Self {
+            path: path.to_owned(),
+            file,
+            recording: Recording::new(header.clone()),
+        };
+        journal.write(&Event::Header(Box::new(header)))?;
+        Ok(journal)
+    }
+
+    /// Goes on with an existing file; a last line that was cut off is removed from it.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it is no recording or cannot be written.
+    pub fn resume(path: &Path) -> Result<Self, StoreError> {
+        let mut recording = read_recording(path)?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(path)
+            .map_err(io(path, "opened"))?;
+        if recording.truncated {
+            let text = std::fs::read(path).map_err(io(path, "read"))?;
+            let whole = text
+                .iter()
+                .rposition(|byte| *byte == b'\n')
+                .map_or(0, |at| at + 1);
+            file.set_len(whole as u64).map_err(io(path, "written"))?;
+            recording.truncated = false;
+        }
+        file.seek(SeekFrom::End(0)).map_err(io(path, "read"))?;
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            recording,
+        })
+    }
+
+    /// Where the file is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends an event, to the file first.
+    ///
+    /// # Errors
+    /// [`StoreError::Append`] with the file left as it was before the event.
+    pub fn append(&mut self, event: Event) -> Result<(), StoreError> {
+        self.write(&event)?;
+        self.recording.push(event);
+        Ok(())
+    }
+
+    fn write(&mut self, event: &Event) -> Result<(), StoreError> {
+        let mut line = serde_json::to_vec(event)?;
+        line.push(b'\n');
+        let before = self.file.stream_position().unwrap_or(0);
+        self.file.write_all(&line).map_err(|source| {
+            // A half-written line would have to be cut off by the next reader; better not to leave one.
+            if self.file.set_len(before).is_ok() {
+                let _ = self.file.seek(SeekFrom::Start(before));
+            }
+            StoreError::Append {
+                path: self.path.clone(),
+                source,
+            }
+        })
+    }
+}
+
+/// Reads one recording.
+///
+/// # Errors
+/// [`StoreError`] if the file cannot be read or is no recording.
+pub fn read_recording(path: &Path) -> Result<Recording, StoreError> {
+    let file = File::open(path).map_err(io(path, "read"))?;
+    Recording::read(BufReader::with_capacity(1 << 20, file)).map_err(|source| StoreError::Recording {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// Reads a text file; `None` if there is none.
+///
+/// # Errors
+/// [`StoreError`] if it exists but cannot be read or is not UTF-8.
+pub fn read_text(path: &Path) -> Result<Option<String>, StoreError> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(io(path, "read")(source)),
+    }
+}
+
+/// Writes a whole file so that a reader sees the old or the new content, never a part. Folders are made.
+/// Something that is no plain file, like `/dev/stdout`, is written to directly.
+///
+/// # Errors
+/// [`StoreError`] if it cannot be written.
+pub fn write(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(io(folder, "made"))?;
+    if path.exists() && !path.is_file() {
+        return std::fs::write(path, content).map_err(io(path, "written"));
+    }
+    let mut draft = tempfile::NamedTempFile::new_in(folder).map_err(io(folder, "written"))?;
+    draft.write_all(content).map_err(io(path, "written"))?;
+    // A temporary file is private to its owner; a report is not.
+    let _ = std::fs::set_permissions(draft.path(), std::os::unix::fs::PermissionsExt::from_mode(0o644));
+    draft
+        .persist(path)
+        .map_err(|error| io(path, "written")(error.error))?;
+    Ok(())
+}
+
+fn io(path: &Path, what: &'static str) -> impl FnOnce(std::io::Error) -> StoreError {
+    let path = path.to_owned();
+    move |source| StoreError::Io { path, what, source }
+}

@@ -1,0 +1,302 @@
+//! A slot: one process of one executable of one side, as planned and as it turned out.
+
+use crate::recording::{Entry, Incident, IncidentKind, Phase, SlotRecord};
+use crate::revision::Side;
+use crate::scenario::Target;
+
+/// One process to start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slot {
+    /// Purpose.
+    pub phase: Phase,
+    /// Round within the phase.
+    pub round: u32,
+    /// Whose executable.
+    pub side: Side,
+    /// Whether this side runs first in its round.
+    pub first: bool,
+    /// Which executable.
+    pub target: Target,
+    /// What it measures, by [`Entry::ix`], in the order the bench registers it. Never empty.
+    pub scenarios: Vec<u32>,
+    /// Seconds one scenario may take before it counts as hanging.
+    pub limit_s: f64,
+    /// Seconds after which the process is killed.
+    pub timeout_s: f64,
+}
+
+/// How a slot turned out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// What is recorded of it.
+    pub record: SlotRecord,
+    /// How its process ended.
+    pub end: SlotEnd,
+    /// Scenarios that wrote something unusable, and what.
+    pub bad: Vec<(u32, String)>,
+    /// Last lines of its output.
+    pub tail: String,
+}
+
+/// How a slot's process ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SlotEnd {
+    /// With status 0.
+    Well,
+    /// Otherwise: `exit status 101`, `signal 11`.
+    Badly(String),
+    /// Killed when its time was up.
+    TimedOut,
+    /// Killed because the user stopped the run.
+    Interrupted,
+}
+
+/// What follows from a slot that did not measure everything it was to measure.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Blame {
+    /// One incident for each scenario that is to blame.
+    pub incidents: Vec<Incident>,
+    /// Scenarios that only never got their turn.
+    pub again: Vec<u32>,
+}
+
+impl Outcome {
+    /// Tells who is to blame for what is missing. Benches run in order, so when a process dies or hangs, the first
+    /// scenario without a result was running; those after it are innocent and get another process.
+    /// An interrupted slot blames nobody.
+    #[must_use]
+    pub fn blame(&self, slot: &Slot, entries: &[Entry]) -> Blame {
+        let mut blame = Blame::default();
+        if self.end == SlotEnd::Interrupted {
+            return blame;
+        }
+        for (scenario, what) in &self.bad {
+            blame.incidents.push(incident(
+                slot,
+                *scenario,
+                IncidentKind::BadMeasurement,
+                what.clone(),
+            ));
+        }
+        let measured = |ix: u32| {
+            self.record
+                .observations
+                .iter()
+                .any(|observation| observation.scenario == ix)
+        };
+        let mut missing = slot
+            .scenarios
+            .iter()
+            .copied()
+            .filter(|ix| !measured(*ix) && !self.bad.iter().any(|(bad, _)| bad == ix));
+        match &self.end {
+            SlotEnd::Well => blame
+                .incidents
+                .extend(missing.map(|ix| self.no_measurement(slot, ix, entries))),
+            SlotEnd::Badly(how) => {
+                let detail = with_tail(&format!("{how} while it ran"), &self.tail);
+                blame.incidents.extend(
+                    missing
+                        .next()
+                        .map(|ix| incident(slot, ix, IncidentKind::Crash, detail)),
+                );
+                blame.again = missing.collect();
+            }
+            SlotEnd::TimedOut if self.last_scenario_s() < slot.limit_s => blame.again = missing.collect(),
+            SlotEnd::TimedOut => {
+                let detail = format!("killed after {:.0} s without a result", self.last_scenario_s());
+                blame.incidents.extend(
+                    missing
+                        .next()
+                        .map(|ix| incident(slot, ix, IncidentKind::Timeout, detail)),
+                );
+                blame.again = missing.collect();
+            }
+            SlotEnd::Interrupted => {}
+        }
+        blame
+    }
+
+    /// Seconds the scenario that was running when the process ended had been running.
+    fn last_scenario_s(&self) -> f64 {
+        self.record.wall_s
+            - self
+                .record
+                .observations
+                .iter()
+                .map(|observation| observation.cost_s)
+                .sum::<f64>()
+    }
+
+    fn no_measurement(&self, slot: &Slot, ix: u32, entries: &[Entry]) -> Incident {
+        let id = entries
+            .get(ix as usize)
+            .map_or("", |entry| entry.scenario.id.as_str());
+        if self.tail.contains(&format!("benchmark {id} took zero time")) {
+            let detail = "not measurable: a sample took zero time per iteration".to_owned();
+            incident(slot, ix, IncidentKind::BadMeasurement, detail)
+        } else {
+            let detail = with_tail("the process ended well but wrote no measurement", &self.tail);
+            incident(slot, ix, IncidentKind::NoMeasurement, detail)
+        }
+    }
+}
+
+fn incident(slot: &Slot, scenario: u32, what: IncidentKind, detail: String) -> Incident {
+    Incident {
+        phase: Some(slot.phase),
+        round: Some(slot.round),
+        side: Some(slot.side),
+        target: slot.target.clone(),
+        scenario: Some(scenario),
+        what,
+        detail,
+    }
+}
+
+/// Adds the last lines of output, which usually hold the panic message.
+fn with_tail(what: &str, tail: &str) -> String {
+    const LINES: usize = 4;
+    let lines: Vec<&str> = tail
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE"))
+        .collect();
+    if lines.is_empty() {
+        return what.to_owned();
+    }
+    format!(
+        "{what}: {}",
+        lines[lines.len().saturating_sub(LINES)..].join(" | ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::Metric;
+    use crate::recording::{Contention, Observation};
+    use crate::scenario::{Kind, Scenario};
+
+    fn target() -> Target {
+        Target {
+            package: "p".into(),
+            target: "t".into(),
+        }
+    }
+
+    fn entries(ids: &[&str]) -> Vec<Entry> {
+        (0..)
+            .zip(ids)
+            .map(|(ix, id)| Entry {
+                ix,
+                scenario: Scenario {
+                    kind: Kind::Criterion,
+                    target: target(),
+                    id: (*id).to_owned(),
+                    metric: Metric::time(),
+                },
+                sides: Side::BOTH.to_vec(),
+                assigned: true,
+            })
+            .collect()
+    }
+
+    fn slot() -> Slot {
+        Slot {
+            phase: Phase::Measure,
+            round: 3,
+            side: Side::Head,
+            first: true,
+            target: target(),
+            scenarios: vec![0, 1, 2],
+            limit_s: 4.0,
+            timeout_s: 5.0,
+        }
+    }
+
+    fn outcome(measured: &[u32], end: SlotEnd, tail: &str) -> Outcome {
+        let observations = measured
+            .iter()
+            .map(|ix| Observation {
+                scenario: *ix,
+                iters: vec![1],
+                totals: vec![1.0],
+                throughput: None,
+                cost_s: 0.1,
+            })
+            .collect();
+        let record = SlotRecord {
+            phase: Phase::Measure,
+            round: 3,
+            side: Side::Head,
+            first: true,
+            target: target(),
+            at_s: 0.0,
+            wall_s: 5.0,
+            contention: Contention::default(),
+            observations,
+        };
+        Outcome {
+            record,
+            end,
+            bad: Vec::new(),
+            tail: tail.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_crash_is_blamed_on_the_scenario_that_was_running_and_the_rest_get_another_process() {
+        let end = SlotEnd::Badly("exit status 101".into());
+        let blame = outcome(&[0], end, "thread 'main' panicked at x.rs:1:\nboom\n")
+            .blame(&slot(), &entries(&["a", "b", "c"]));
+        assert_eq!(blame.again, [2]);
+        let [incident] = &blame.incidents[..] else {
+            panic!("{blame:?}")
+        };
+        assert_eq!((incident.scenario, incident.what), (Some(1), IncidentKind::Crash));
+        assert_eq!(
+            incident.detail,
+            "exit status 101 while it ran: thread 'main' panicked at x.rs:1: | boom"
+        );
+    }
+
+    #[test]
+    fn a_hang_is_blamed_on_the_scenario_that_was_running() {
+        let blame = outcome(&[], SlotEnd::TimedOut, "").blame(&slot(), &entries(&["a", "b", "c"]));
+        assert_eq!(blame.again, [1, 2]);
+        assert_eq!(
+            (blame.incidents[0].scenario, blame.incidents[0].what),
+            (Some(0), IncidentKind::Timeout)
+        );
+    }
+
+    #[test]
+    fn a_process_that_ran_out_of_time_while_its_scenarios_made_progress_blames_nobody() {
+        let mut outcome = outcome(&[0], SlotEnd::TimedOut, "");
+        outcome.record.observations[0].cost_s = 3.0;
+        let blame = outcome.blame(&slot(), &entries(&["a", "b", "c"]));
+        assert_eq!(
+            blame,
+            Blame {
+                incidents: Vec::new(),
+                again: vec![1, 2]
+            }
+        );
+    }
+
+    #[test]
+    fn a_scenario_without_a_result_in_a_healthy_process_is_to_blame_itself() {
+        let tail = "error: At least one measurement of benchmark b took zero time per iteration.";
+        let blame = outcome(&[0], SlotEnd::Well, tail).blame(&slot(), &entries(&["a", "b", "c"]));
+        assert!(blame.again.is_empty());
+        let kinds: Vec<_> = blame.incidents.iter().map(|incident| incident.what).collect();
+        assert_eq!(kinds, [IncidentKind::BadMeasurement, IncidentKind::NoMeasurement]);
+    }
+
+    #[test]
+    fn an_interrupted_slot_blames_nobody() {
+        let blame = outcome(&[], SlotEnd::Interrupted, "").blame(&slot(), &entries(&["a", "b", "c"]));
+        assert_eq!(blame, Blame::default());
+    }
+}
