@@ -2,6 +2,20 @@
 //!
 //! A [`Report`] is complete: renderers choose words and layout, they compute nothing and decide nothing.
 
+pub mod csv;
+pub mod format;
+pub mod json;
+pub mod label;
+pub mod markdown;
+mod row;
+#[cfg(test)]
+pub(crate) mod sample;
+pub mod sentence;
+pub mod status;
+pub mod svg;
+pub mod terminal;
+pub mod visible;
+
 use crate::metric::Metric;
 use crate::recording::{Difference, Host};
 use crate::revision::Revision;
@@ -147,5 +161,32 @@ impl Report {
         .into_iter()
         .map(|verdict| self.count(verdict))
         .sum()
+    }
+}
+
+/// The formats a report can be written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, clap::ValueEnum)]
+pub enum Format {
+    /// For a person at a terminal.
+    Term,
+    /// For a pull-request comment or a job summary.
+    Md,
+    /// Everything, for programs: `abreast/report/1`.
+    Json,
+    /// The findings, for tables.
+    Csv,
+    /// A plot of all changes.
+    Svg,
+}
+
+/// The report as text in one format. Only [`Format::Term`] looks at the options.
+#[must_use]
+pub fn render(report: &Report, format: Format, options: &terminal::Options) -> String {
+    match format {
+        Format::Term => terminal::render(report, options),
+        Format::Md => markdown::render(report),
+        Format::Json => json::render(report),
+        Format::Csv => csv::render(report),
+        Format::Svg => svg::render(report),
     }
 }

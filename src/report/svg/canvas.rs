@@ -1,0 +1,182 @@
+//! A few shapes in a few inks, on top of plotters. Positions are whole pixels from the upper left corner.
+
+use crate::report::visible;
+use crate::verdict::Flag;
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
+use plotters::prelude::{Circle, DrawingBackend, PathElement, Polygon, Rectangle, SVGBackend, Text};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, IntoFont, RGBAColor, RGBColor, ShapeStyle, TextStyle};
+use unicode_width::UnicodeWidthStr;
+
+/// Why a picture could not be drawn.
+pub(super) type Failure = DrawingAreaErrorKind<<SVGBackend<'static> as DrawingBackend>::ErrorType>;
+
+/// Colours by meaning. All text has a contrast of at least 4.5 on the background.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ink {
+    /// What is to be read.
+    Text,
+    /// What may be read: axes, legend.
+    Faint,
+    /// Grid and frames.
+    Grid,
+    /// The line of no change.
+    Zero,
+    /// The noise of a row.
+    Floor,
+    /// The threshold.
+    Limit,
+    /// A row with this flag.
+    Flag(Flag),
+}
+
+impl Ink {
+    fn color(self) -> RGBAColor {
+        let (red, green, blue) = match self {
+            Self::Text => (0x1f, 0x23, 0x28),
+            Self::Faint => (0x59, 0x63, 0x6e),
+            Self::Grid => (0xe6, 0xe9, 0xec),
+            Self::Zero => (0x59, 0x63, 0x6e),
+            Self::Floor => (0xdd, 0xe3, 0xea),
+            Self::Limit => (0xbf, 0x87, 0x00),
+            Self::Flag(Flag::Alert) => (0xcf, 0x22, 0x2e),
+            Self::Flag(Flag::Warn) => (0xbc, 0x4c, 0x00),
+            Self::Flag(Flag::Faster) => (0x1a, 0x7f, 0x37),
+            Self::Flag(Flag::Ok | Flag::Unclear | Flag::None) => (0x57, 0x60, 0x6a),
+        };
+        RGBColor(red, green, blue).to_rgba()
+    }
+
+    fn filled(self) -> ShapeStyle {
+        self.color().filled()
+    }
+
+    fn stroked(self, width: u32) -> ShapeStyle {
+        self.color().stroke_width(width)
+    }
+}
+
+/// A picture under construction.
+pub(super) struct Canvas<'a> {
+    area: DrawingArea<SVGBackend<'a>, Shift>,
+}
+
+impl<'a> Canvas<'a> {
+    pub(super) fn new(backend: SVGBackend<'a>) -> Result<Self, Failure> {
+        Ok(Self {
+            area: backend.into_drawing_area(),
+        })
+    }
+
+    pub(super) fn finish(&self) -> Result<(), Failure> {
+        self.area.present()
+    }
+
+    /// Paper with a thin edge: on a white page the edge, on a dark page the paper shows where the picture ends.
+    pub(super) fn background(&self, width: i32, height: i32) -> Result<(), Failure> {
+        let all = [(0, 0), (width, height)];
+        self.area
+            .draw(&Rectangle::new(all, RGBColor(0xff, 0xff, 0xff).filled()))?;
+        self.area.draw(&Rectangle::new(
+            [(0, 0), (width - 1, height - 1)],
+            Ink::Grid.stroked(1),
+        ))
+    }
+
+    /// Text that begins at a point, centred on its height.
+    pub(super) fn text(&self, text: &str, at: (i32, i32), size: i32, ink: Ink) -> Result<(), Failure> {
+        self.anchored(text, at, size, ink, HPos::Left)
+    }
+
+    /// Text that ends at a point.
+    pub(super) fn text_before(&self, text: &str, at: (i32, i32), size: i32, ink: Ink) -> Result<(), Failure> {
+        self.anchored(text, at, size, ink, HPos::Right)
+    }
+
+    /// Text around a point.
+    pub(super) fn text_around(&self, text: &str, at: (i32, i32), size: i32, ink: Ink) -> Result<(), Failure> {
+        self.anchored(text, at, size, ink, HPos::Center)
+    }
+
+    fn anchored(&self, text: &str, at: (i32, i32), size: i32, ink: Ink, side: HPos) -> Result<(), Failure> {
+        let style = style(size, ink).pos(Pos::new(side, VPos::Center));
+        self.area.draw(&Text::new(text.to_owned(), at, style))
+    }
+
+    /// Pixels that a text takes. Characters the font lacks (emoji, CJK) have no width in it but will have one in
+    /// the reader's font: the number of terminal cells bounds them.
+    pub(super) fn width(&self, text: &str, size: i32) -> i32 {
+        let measured = self
+            .area
+            .estimate_text_size(text, &style(size, Ink::Text))
+            .map_or(0, |(width, _)| i32::try_from(width).unwrap_or(i32::MAX));
+        let cells = i32::try_from(text.width()).unwrap_or(i32::MAX / 100);
+        measured.max(cells * size / 2)
+    }
+
+    /// A text with its middle cut out until it fits.
+    pub(super) fn fitted(&self, text: &str, size: i32, room: i32) -> String {
+        // No text in the picture is longer than this; it bounds the work for absurd ones.
+        let mut text = visible::cut_middle(text, 200);
+        while self.width(&text, size) > room && text.width() > 4 {
+            text = visible::cut_middle(&text, text.width() - 2);
+        }
+        text
+    }
+
+    pub(super) fn line(&self, from: (i32, i32), to: (i32, i32), width: u32, ink: Ink) -> Result<(), Failure> {
+        self.area
+            .draw(&PathElement::new(vec![from, to], ink.stroked(width)))
+    }
+
+    /// A vertical line of dashes.
+    pub(super) fn dashes(&self, x: i32, from: i32, to: i32, ink: Ink) -> Result<(), Failure> {
+        (from..to)
+            .step_by(8)
+            .try_for_each(|y| self.line((x, y), (x, (y + 4).min(to)), 1, ink))
+    }
+
+    pub(super) fn bar(&self, from: (i32, i32), to: (i32, i32), ink: Ink) -> Result<(), Failure> {
+        self.area.draw(&Rectangle::new([from, to], ink.filled()))
+    }
+
+    pub(super) fn dot(&self, at: (i32, i32), radius: i32, ink: Ink) -> Result<(), Failure> {
+        self.area.draw(&Circle::new(at, radius, ink.filled()))
+    }
+
+    /// The sign of a flag: diamond alert, triangle up warn, triangle down faster, dot unchanged, ring unclear.
+    pub(super) fn marker(&self, (x, y): (i32, i32), flag: Flag) -> Result<(), Failure> {
+        let ink = Ink::Flag(flag);
+        let shape = |points: &[(i32, i32)]| {
+            let points: Vec<(i32, i32)> = points.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
+            self.area.draw(&Polygon::new(points, ink.filled()))
+        };
+        match flag {
+            Flag::Alert => shape(&[(0, -7), (7, 0), (0, 7), (-7, 0)]),
+            Flag::Warn => shape(&[(0, -6), (6, 5), (-6, 5)]),
+            Flag::Faster => shape(&[(0, 6), (6, -5), (-6, -5)]),
+            Flag::Ok | Flag::None => self.dot((x, y), 4, ink),
+            Flag::Unclear => {
+                self.area
+                    .draw(&Circle::new((x, y), 4, RGBColor(0xff, 0xff, 0xff).filled()))?;
+                self.area.draw(&Circle::new((x, y), 4, ink.stroked(2)))
+            }
+        }
+    }
+
+    /// An arrow head that says "further on": to the right for a positive direction.
+    pub(super) fn beyond(&self, (x, y): (i32, i32), direction: i32, flag: Flag) -> Result<(), Failure> {
+        let points = vec![(x + 8 * direction, y), (x, y - 5), (x, y + 5)];
+        self.area.draw(&Polygon::new(points, Ink::Flag(flag).filled()))
+    }
+}
+
+fn style(size: i32, ink: Ink) -> TextStyle<'static> {
+    // plotters writes its size divided by 1.24 into the file.
+    let font = ("sans-serif", f64::from(size) * 1.24).into_font();
+    TextStyle {
+        color: ink.color().to_backend_color(),
+        ..TextStyle::from(font)
+    }
+}
