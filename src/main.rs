@@ -1,2 +1,7 @@
 //! The `abreast` command.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(abreast::cli::main(std::env::args_os()) as u8)
+}

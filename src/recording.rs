@@ -437,6 +437,21 @@ impl Recording {
         }
     }
 
+    /// Whether a run with this plan may go on where this recording stops: it is unfinished, both sides are built, and
+    /// it measures the same executables. Budget and limits may differ; those of the recording hold.
+    #[must_use]
+    pub fn can_go_on_as(&self, plan: &Plan) -> bool {
+        let own = &self.header.plan;
+        let finished = self
+            .ends
+            .last()
+            .is_some_and(|end| end.reason != EndReason::Interrupted);
+        !finished
+            && self.builds.len() == 2
+            && (&own.base.sha, &own.head.sha, &own.selection)
+                == (&plan.base.sha, &plan.head.sha, &plan.selection)
+    }
+
     /// Seconds spent in measured processes.
     #[must_use]
     pub fn measured_s(&self) -> f64 {

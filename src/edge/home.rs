@@ -50,9 +50,9 @@ pub enum HomeError {
     },
     /// `--resume` without anything to resume.
     #[error(
-        "there is nothing to resume for this comparison: no unfinished run of these commits and settings in {0}"
+        "there is nothing to resume: no unfinished run compares these commits with these benches and build settings"
     )]
-    NothingToResume(PathBuf),
+    NothingToResume,
     /// An executable of the run to be resumed is missing or changed.
     #[error(
         "the executable {path} of the interrupted run is missing or was changed; start the comparison anew"

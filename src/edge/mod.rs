@@ -6,7 +6,11 @@
 pub mod cargo;
 pub mod clock;
 pub mod criterion;
+pub mod git;
 pub mod home;
 pub mod machine;
 pub mod process;
 pub mod store;
+pub mod terminal;
+pub mod tree;
+pub mod view;

@@ -159,6 +159,14 @@ pub fn read_text(path: &Path) -> Result<Option<String>, StoreError> {
     }
 }
 
+/// Reads a whole file.
+///
+/// # Errors
+/// [`StoreError`] if it cannot be read.
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, StoreError> {
+    std::fs::read(path).map_err(io(path, "read"))
+}
+
 /// Writes a whole file so that a reader sees the old or the new content, never a part. Folders are made.
 /// Something that is no plain file, like `/dev/stdout`, is written to directly.
 ///

@@ -179,6 +179,21 @@ pub enum Format {
     Svg,
 }
 
+impl Format {
+    /// The format that the name of a file stands for, by its extension; `None` if it stands for none.
+    #[must_use]
+    pub fn of_file(path: &std::path::Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "txt" => Some(Self::Term),
+            "md" | "markdown" => Some(Self::Md),
+            "json" => Some(Self::Json),
+            "csv" => Some(Self::Csv),
+            "svg" => Some(Self::Svg),
+            _ => None,
+        }
+    }
+}
+
 /// The report as text in one format. Only [`Format::Term`] looks at the options.
 #[must_use]
 pub fn render(report: &Report, format: Format, options: &terminal::Options) -> String {

@@ -1,0 +1,482 @@
+//! Settings: what may be written on the command line and, under the same names, in `abreast.toml`.
+//!
+//! One struct serves both, so a flag and its key cannot drift apart. What is on the command line wins.
+
+use crate::exit::FailOn;
+use crate::plan::{Harness, MIN_ROUNDS, Measuring, Policy, Selection, Shard};
+use crate::units::{Fraction, UnitError, parse_duration};
+use clap::CommandFactory as _;
+use serde::Deserialize;
+use std::str::FromStr;
+
+/// Name of the settings file at the root of the repository.
+pub const FILE: &str = "abreast.toml";
+
+/// Everything that can be set. `None` and empty mean "not said".
+#[derive(Debug, Clone, Default, PartialEq, clap::Args, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+pub struct Settings {
+    /// Measure only benches of this package (repeatable) [default: every workspace member that has benches]
+    #[arg(short, long, value_name = "NAME", help_heading = "What is measured")]
+    pub package: Vec<String>,
+    /// Measure only this bench target (repeatable) [default: all]
+    #[arg(long, value_name = "NAME", help_heading = "What is measured")]
+    pub bench: Vec<String>,
+    /// Measure only benchmark ids that match this regular expression
+    #[arg(long, value_name = "REGEX", help_heading = "What is measured")]
+    pub filter: Option<String>,
+    /// Cargo features to enable, separated by commas (repeatable)
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        help_heading = "What is measured"
+    )]
+    pub features: Vec<String>,
+    /// Enable all cargo features
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true, require_equals = true, help_heading = "What is measured")]
+    pub all_features: Option<bool>,
+    /// Do not enable the default cargo features
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true, require_equals = true, help_heading = "What is measured")]
+    pub no_default_features: Option<bool>,
+    /// Cargo profile to build with [default: bench]
+    #[arg(long, value_name = "NAME", help_heading = "What is measured")]
+    pub profile: Option<String>,
+    /// Rustup toolchain for both sides [default: what each side's toolchain file says]
+    #[arg(long, value_name = "NAME", help_heading = "What is measured")]
+    pub toolchain: Option<String>,
+    /// Whose bench sources are compiled: each side's own, or one side's on both [default: own]
+    #[arg(long, value_name = "SIDE", help_heading = "What is measured")]
+    pub harness: Option<Harness>,
+
+    /// Measuring time to spend, builds not counted, like `90s` or `10m` [default: 10m]
+    #[arg(long, value_name = "TIME", help_heading = "How it is measured")]
+    pub budget: Option<Span>,
+    /// Measure exactly this many rounds, an even number from 8 on [default: as many as the decisions need]
+    #[arg(long, value_name = "N", help_heading = "How it is measured")]
+    pub rounds: Option<u32>,
+    /// Kill a benchmark that takes longer than this in one process [default: a sixteenth of the budget, at least 10s]
+    #[arg(long, value_name = "TIME", help_heading = "How it is measured")]
+    pub timeout: Option<Span>,
+    /// Measure benches whose executables are identical too, as a null
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true, require_equals = true, help_heading = "How it is measured")]
+    pub measure_identical: Option<bool>,
+    /// Do not repeat flagged rows with fresh processes before they count
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true, require_equals = true, help_heading = "How it is measured")]
+    pub no_confirm: Option<bool>,
+    /// Seed of all random orders [default: another one each time; the report names it]
+    #[arg(long, value_name = "N", help_heading = "How it is measured")]
+    pub seed: Option<u64>,
+    /// Measure only part I of N of the scenarios; `abreast judge` joins the parts
+    #[arg(long, value_name = "I/N", help_heading = "How it is measured")]
+    pub shard: Option<ShardText>,
+
+    /// Smallest change that is flagged [default: 2%]
+    #[arg(long, value_name = "PERCENT", help_heading = "How it is judged")]
+    pub threshold: Option<Percent>,
+    /// Largest change that an `unchanged` row may hide [default: 5%]
+    #[arg(long, value_name = "PERCENT", help_heading = "How it is judged")]
+    pub margin: Option<Percent>,
+    /// From this change on a regression is an alert [default: 10%]
+    #[arg(long, value_name = "PERCENT", help_heading = "How it is judged")]
+    pub alert: Option<Percent>,
+    /// Smallest change in nanoseconds that is flagged [default: 1]
+    #[arg(long, value_name = "NS", help_heading = "How it is judged")]
+    pub floor_ns: Option<f64>,
+    /// Results that make the exit code 1, separated by commas [default: never]
+    #[arg(
+        long,
+        value_name = "RESULTS",
+        value_delimiter = ',',
+        help_heading = "How it is judged"
+    )]
+    pub fail_on: Vec<FailOn>,
+}
+
+/// A percentage as written: `2%`.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Percent(pub Fraction);
+
+/// A duration as written: `10m`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Span(pub std::time::Duration);
+
+/// A shard as written: `2/4`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct ShardText(pub Shard);
+
+macro_rules! written {
+    ($type:ident, $error:ty, $parse:expr) => {
+        impl FromStr for $type {
+            type Err = $error;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                $parse(text).map(Self)
+            }
+        }
+
+        impl TryFrom<String> for $type {
+            type Error = $error;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                text.parse()
+            }
+        }
+    };
+}
+written!(Percent, UnitError, Fraction::from_str);
+written!(Span, UnitError, parse_duration);
+written!(ShardText, crate::plan::ShardError, Shard::from_str);
+
+/// Why settings cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// Not TOML, or a value of the wrong type.
+    #[error("{file}: {message}")]
+    Toml {
+        /// File it was read from.
+        file: String,
+        /// What is wrong and where.
+        message: String,
+    },
+    /// A key that means nothing.
+    #[error("{file}: unknown key `{key}`{}", nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
+    UnknownKey {
+        /// File it was read from.
+        file: String,
+        /// What was written.
+        key: String,
+        /// Closest key there is.
+        nearest: Option<String>,
+    },
+    /// A number of rounds no verdict can come from.
+    #[error(
+        "cannot reach a verdict with {0} rounds, whatever the change: at least {MIN_ROUNDS} are needed, \
+         and 16 or more for changes below 10 %"
+    )]
+    Rounds(u32),
+    /// The filter is no regular expression.
+    #[error("--filter is not a regular expression: {0}")]
+    Filter(String),
+    /// A number that must be finite and not negative.
+    #[error("--floor-ns must be a number from 0 on")]
+    FloorNs,
+    /// A margin below what is flagged leaves rows that can be neither.
+    #[error(
+        "--alert {alert} % is below --threshold {threshold} %: a change is flagged from the threshold on"
+    )]
+    Alert {
+        /// As percent.
+        alert: String,
+        /// As percent.
+        threshold: String,
+    },
+}
+
+impl Settings {
+    /// Reads settings written in TOML; `file` is named in errors.
+    ///
+    /// # Errors
+    /// [`ConfigError`] for bad TOML, unknown keys and values of the wrong kind.
+    pub fn parse(file: &str, text: &str) -> Result<Self, ConfigError> {
+        let error = |error: toml::de::Error| ConfigError::Toml {
+            file: file.to_owned(),
+            message: error.to_string().trim_end().to_owned(),
+        };
+        let table: toml::Table = toml::from_str(text).map_err(error)?;
+        check_keys(file, &table)?;
+        toml::from_str(text).map_err(error)
+    }
+
+    /// Reads settings from `[workspace.metadata.abreast]` of a manifest; nothing there is nothing said.
+    ///
+    /// # Errors
+    /// As [`Settings::parse`]. A manifest that is not TOML is cargo's to complain about.
+    pub fn parse_manifest(file: &str, text: &str) -> Result<Option<Self>, ConfigError> {
+        let table = text.parse::<toml::Table>().ok();
+        let section = table
+            .as_ref()
+            .and_then(|table| table.get("workspace")?.get("metadata")?.get("abreast"));
+        let Some(toml::Value::Table(section)) = section else {
+            return Ok(None);
+        };
+        let file = format!("{file} [workspace.metadata.abreast]");
+        check_keys(&file, section)?;
+        let settings = toml::Value::Table(section.clone()).try_into();
+        settings
+            .map(Some)
+            .map_err(|error: toml::de::Error| ConfigError::Toml {
+                file,
+                message: error.message().to_owned(),
+            })
+    }
+
+    /// These settings, completed by `file` where they say nothing.
+    #[must_use]
+    pub fn or(self, file: Self) -> Self {
+        fn list<T>(own: Vec<T>, other: Vec<T>) -> Vec<T> {
+            if own.is_empty() { other } else { own }
+        }
+        Self {
+            package: list(self.package, file.package),
+            bench: list(self.bench, file.bench),
+            filter: self.filter.or(file.filter),
+            features: list(self.features, file.features),
+            all_features: self.all_features.or(file.all_features),
+            no_default_features: self.no_default_features.or(file.no_default_features),
+            profile: self.profile.or(file.profile),
+            toolchain: self.toolchain.or(file.toolchain),
+            harness: self.harness.or(file.harness),
+            budget: self.budget.or(file.budget),
+            rounds: self.rounds.or(file.rounds),
+            timeout: self.timeout.or(file.timeout),
+            measure_identical: self.measure_identical.or(file.measure_identical),
+            no_confirm: self.no_confirm.or(file.no_confirm),
+            seed: self.seed.or(file.seed),
+            shard: self.shard.or(file.shard),
+            threshold: self.threshold.or(file.threshold),
+            margin: self.margin.or(file.margin),
+            alert: self.alert.or(file.alert),
+            floor_ns: self.floor_ns.or(file.floor_ns),
+            fail_on: list(self.fail_on, file.fail_on),
+        }
+    }
+
+    /// What is built and run; `folder` is the workspace relative to the repository.
+    ///
+    /// # Errors
+    /// [`ConfigError::Filter`].
+    pub fn selection(&self, folder: String) -> Result<Selection, ConfigError> {
+        if let Some(filter) = &self.filter {
+            regex::Regex::new(filter).map_err(|error| ConfigError::Filter(error.to_string()))?;
+        }
+        Ok(Selection {
+            folder,
+            packages: self.package.clone(),
+            benches: self.bench.clone(),
+            filter: self.filter.clone(),
+            features: self.features.clone(),
+            all_features: self.all_features.unwrap_or_default(),
+            no_default_features: self.no_default_features.unwrap_or_default(),
+            profile: self.profile.clone(),
+            toolchain: self.toolchain.clone(),
+            harness: self.harness.unwrap_or_default(),
+        })
+    }
+
+    /// How it is measured; `seed` is used unless one was chosen.
+    ///
+    /// # Errors
+    /// [`ConfigError::Rounds`] for fewer than [`MIN_ROUNDS`]. An odd number is made even, so that each order of the
+    /// sides is as frequent as the other.
+    pub fn measuring(&self, seed: u64) -> Result<Measuring, ConfigError> {
+        const DEFAULT_BUDGET_S: f64 = 600.0;
+        if let Some(rounds) = self.rounds.filter(|rounds| *rounds < MIN_ROUNDS) {
+            return Err(ConfigError::Rounds(rounds));
+        }
+        let budget_s = self.budget.map(|budget| budget.0.as_secs_f64());
+        Ok(Measuring {
+            budget_s: budget_s.or(self.rounds.is_none().then_some(DEFAULT_BUDGET_S)),
+            rounds: self.rounds.map(|rounds| rounds.next_multiple_of(2)),
+            seed: self.seed.unwrap_or(seed),
+            shard: self.shard.map(|shard| shard.0),
+            identical: self.measure_identical.unwrap_or_default(),
+            confirm: !self.no_confirm.unwrap_or_default(),
+            timeout_s: self.timeout.map(|timeout| timeout.0.as_secs_f64()),
+        })
+    }
+
+    /// The limits of a verdict: `default`, changed where something was said.
+    ///
+    /// # Errors
+    /// [`ConfigError`] for limits that contradict each other.
+    pub fn policy(&self, default: Policy) -> Result<Policy, ConfigError> {
+        let of = |said: Option<Percent>, default: Fraction| said.map_or(default, |percent| percent.0);
+        let policy = Policy {
+            family_alpha: default.family_alpha,
+            threshold: of(self.threshold, default.threshold),
+            margin: of(self.margin, default.margin),
+            alert: of(self.alert, default.alert),
+            floor_ns: self.floor_ns.unwrap_or(default.floor_ns),
+        };
+        if !policy.floor_ns.is_finite() || policy.floor_ns < 0.0 {
+            return Err(ConfigError::FloorNs);
+        }
+        if self.alert.is_some() && policy.alert < policy.threshold {
+            let percent = |fraction: Fraction| format!("{}", fraction.0 * 100.0);
+            return Err(ConfigError::Alert {
+                alert: percent(policy.alert),
+                threshold: percent(policy.threshold),
+            });
+        }
+        Ok(policy)
+    }
+}
+
+/// A settings file with every key, its meaning and its default, all commented out.
+#[must_use]
+pub fn template() -> String {
+    let mut text = String::from(
+        "# Settings of abreast for this repository. Every key has the name of a command-line flag, and a flag wins\n\
+         # over its key. Everything is commented out: these are the defaults, or examples where there is none.\n",
+    );
+    let mut heading = String::new();
+    for argument in keys() {
+        let name = argument.get_long().unwrap_or_default();
+        let section = argument.get_help_heading().unwrap_or_default();
+        if section != heading {
+            section.clone_into(&mut heading);
+            text.push_str(&format!("\n# --- {heading} ---\n"));
+        }
+        let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+        text.push_str(&format!("\n# {help}\n# {name} = {}\n", example(name)));
+    }
+    text
+}
+
+fn example(key: &str) -> &'static str {
+    match key {
+        "package" | "bench" => "[\"name\"]",
+        "filter" => "\"^parse/\"",
+        "features" => "[\"simd\"]",
+        "all-features" | "no-default-features" | "measure-identical" | "no-confirm" => "false",
+        "profile" => "\"bench\"",
+        "toolchain" => "\"stable\"",
+        "harness" => "\"own\"",
+        "budget" => "\"10m\"",
+        "rounds" => "32",
+        "timeout" => "\"60s\"",
+        "seed" => "1",
+        "shard" => "\"1/2\"",
+        "threshold" => "\"2%\"",
+        "margin" => "\"5%\"",
+        "alert" => "\"10%\"",
+        "floor-ns" => "1.0",
+        "fail-on" => "[\"never\"]",
+        _ => "\"\"",
+    }
+}
+
+fn check_keys(file: &str, table: &toml::Table) -> Result<(), ConfigError> {
+    let known: Vec<String> = keys()
+        .filter_map(|argument| argument.get_long().map(str::to_owned))
+        .collect();
+    match table.keys().find(|key| !known.contains(key)) {
+        None => Ok(()),
+        Some(key) => {
+            let nearest = known
+                .iter()
+                .map(|known| (strsim::jaro_winkler(known, key), known))
+                .filter(|(similarity, _)| *similarity > 0.7)
+                .max_by(|a, b| a.0.total_cmp(&b.0))
+                .map(|(_, known)| known.clone());
+            Err(ConfigError::UnknownKey {
+                file: file.to_owned(),
+                key: key.clone(),
+                nearest,
+            })
+        }
+    }
+}
+
+/// The arguments that [`Settings`] defines.
+fn keys() -> impl Iterator<Item = clap::Arg> {
+    #[derive(clap::Parser)]
+    struct Only {
+        #[command(flatten)]
+        _settings: Settings,
+    }
+    let command = Only::command();
+    let arguments: Vec<clap::Arg> = command.get_arguments().cloned().collect();
+    arguments.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_of_the_template_is_accepted_and_is_the_default_or_an_example() {
+        let uncommented: String = template()
+            .lines()
+            .filter_map(|line| line.strip_prefix("# "))
+            .filter(|line| line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' ')))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let settings = Settings::parse("abreast.toml", &uncommented).unwrap();
+        assert_eq!(settings.budget, Some("10m".parse().unwrap()));
+        assert_eq!(settings.policy(Policy::default()).unwrap(), Policy::default());
+        assert_eq!(uncommented.lines().count(), keys().count());
+        assert!(
+            !uncommented.contains("\"\""),
+            "a key without an example: {uncommented}"
+        );
+    }
+
+    #[test]
+    fn an_unknown_key_names_the_nearest() {
+        let error = Settings::parse("abreast.toml", "treshold = '3%'").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "abreast.toml: unknown key `treshold`; did you mean `threshold`?"
+        );
+        let error = Settings::parse("abreast.toml", "zzz = 1").unwrap_err();
+        assert_eq!(error.to_string(), "abreast.toml: unknown key `zzz`");
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_kind_says_where_and_why() {
+        let error = Settings::parse("abreast.toml", "threshold = '3'")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("line 1") && error.contains("write it like `2%`"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn the_command_line_wins_over_the_file() {
+        let file = Settings::parse("f", "threshold = '3%'\nmargin = '9%'\npackage = ['a', 'b']").unwrap();
+        let line = Settings {
+            threshold: Some("1%".parse().unwrap()),
+            package: vec!["c".to_owned()],
+            ..Settings::default()
+        };
+        let both = line.or(file);
+        let policy = both.policy(Policy::default()).unwrap();
+        assert_eq!(
+            (policy.threshold, policy.margin),
+            (Fraction(0.01), Fraction(0.09))
+        );
+        assert_eq!(both.package, ["c"]);
+    }
+
+    #[test]
+    fn too_few_rounds_are_refused_and_odd_ones_made_even() {
+        let with = |rounds| {
+            Settings {
+                rounds: Some(rounds),
+                ..Settings::default()
+            }
+            .measuring(1)
+        };
+        assert_eq!(with(3), Err(ConfigError::Rounds(3)));
+        let measuring = with(9).unwrap();
+        assert_eq!((measuring.rounds, measuring.budget_s), (Some(10), None));
+    }
+
+    #[test]
+    fn settings_may_live_in_the_manifest() {
+        let manifest = "[workspace.metadata.abreast]\nbudget = '2m'";
+        let settings = Settings::parse_manifest("Cargo.toml", manifest).unwrap().unwrap();
+        assert_eq!(settings.budget, Some("2m".parse().unwrap()));
+        assert_eq!(Settings::parse_manifest("Cargo.toml", "[workspace]"), Ok(None));
+        let error =
+            Settings::parse_manifest("Cargo.toml", "[workspace.metadata.abreast]\nbudgt = 1").unwrap_err();
+        assert!(error.to_string().contains("did you mean `budget`?"), "{error}");
+    }
+}

@@ -1,0 +1,117 @@
+//! What a person watches while the tool works: bars on standard error, redrawn only between slots.
+//!
+//! Drawing wakes up a terminal emulator on the same machine, so nothing is drawn while a slot runs: there are no
+//! ticking spinners, and measuring calls [`View`] only when no measured process is alive.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// The live view of one run.
+#[derive(Debug)]
+pub struct View {
+    bar: ProgressBar,
+    talk: Talk,
+}
+
+/// How much is said on standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Talk {
+    /// Errors only.
+    Quiet,
+    /// What happens, and progress.
+    Normal,
+    /// Also each step's details.
+    Verbose,
+}
+
+impl View {
+    /// A view that says this much; with `progress` false, or if standard error is no terminal, it draws no bars.
+    #[must_use]
+    pub fn new(talk: Talk, progress: bool) -> Self {
+        let target = if progress && talk > Talk::Quiet {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        Self {
+            bar: ProgressBar::with_draw_target(None, target),
+            talk,
+        }
+    }
+
+    /// Says a line that stays.
+    pub fn say(&self, line: &str) {
+        if self.talk > Talk::Quiet {
+            self.print(line);
+        }
+    }
+
+    /// Says a line that stays, if details are wanted.
+    pub fn detail(&self, line: &str) {
+        if self.talk == Talk::Verbose {
+            self.print(line);
+        }
+    }
+
+    /// Shows a step of unknown length.
+    pub fn step(&self, message: &str) {
+        self.style("{msg}");
+        self.bar.set_length(0);
+        self.bar.set_message(message.to_owned());
+        self.bar.tick();
+    }
+
+    /// Shows how far a build has come.
+    pub fn building(&self, side: &str, done: usize, of: Option<usize>, package: &str) {
+        self.style("{prefix} [{bar:30}] {pos}/{len} {wide_msg}");
+        let of = of.unwrap_or(done).max(done);
+        self.bar.set_length(of as u64);
+        self.bar.set_prefix(format!("building {side}"));
+        self.bar.set_message(package.to_owned());
+        self.bar.set_position(done as u64);
+        self.bar.tick();
+    }
+
+    /// Shows how far measuring has come; `spent` and `of` in seconds, the words say the rest.
+    pub fn measuring(&self, spent_s: f64, of_s: Option<f64>, words: &str) {
+        match of_s {
+            Some(of_s) => {
+                self.style("measuring [{bar:30}] {wide_msg}");
+                self.bar.set_length(per_mille(of_s, of_s));
+                self.bar.set_position(per_mille(spent_s, of_s));
+            }
+            None => self.style("measuring {wide_msg}"),
+        }
+        self.bar.set_message(words.to_owned());
+        self.bar.tick();
+    }
+
+    /// Removes the bar.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn style(&self, template: &str) {
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style.progress_chars("=> "));
+        }
+    }
+
+    #[expect(clippy::print_stderr, reason = "this file is where the tool talks")]
+    fn print(&self, line: &str) {
+        self.bar.suspend(|| eprintln!("{line}"));
+    }
+}
+
+fn per_mille(part: f64, whole: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "within 0..=1000"
+    )]
+    let scaled = if whole > 0.0 {
+        (part / whole * 1e3).clamp(0.0, 1e3) as u64
+    } else {
+        0
+    };
+    scaled
+}

@@ -1,0 +1,100 @@
+//! Exit codes: every one of them, and the one function that chooses.
+
+use crate::recording::{EndReason, Recording};
+use crate::report::Report;
+use crate::verdict::Verdict;
+use serde::Deserialize;
+
+/// How the tool ends. The numbers are part of the interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Measured, and nothing that `--fail-on` names.
+    Ok = 0,
+    /// Something that `--fail-on` names.
+    Failed = 1,
+    /// Wrong usage or input.
+    Usage = 2,
+    /// Nothing was compared.
+    Nothing = 3,
+    /// A side did not check out or build.
+    Build = 4,
+    /// Finished, but some scenarios failed, hung or were not reached.
+    Incomplete = 5,
+    /// A defect of the tool.
+    Internal = 70,
+    /// The user stopped it.
+    Interrupted = 130,
+}
+
+/// Results that make the tool end with [`Exit::Failed`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum FailOn {
+    /// None.
+    Never,
+    /// A regressed row.
+    Regression,
+    /// An unclear row.
+    Unclear,
+    /// A removed row.
+    Removed,
+}
+
+/// What happened to the run that produced a report.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Circumstance {
+    /// A side failed to check out or build, wholly or in part.
+    pub side_failed: bool,
+    /// The user stopped it.
+    pub interrupted: bool,
+}
+
+impl Circumstance {
+    /// What a recording says about how its run went.
+    #[must_use]
+    pub fn of(recording: &Recording) -> Self {
+        Self {
+            side_failed: recording.builds.iter().any(|build| build.failure.is_some()),
+            interrupted: recording
+                .ends
+                .last()
+                .is_some_and(|end| end.reason == EndReason::Interrupted),
+        }
+    }
+}
+
+impl Exit {
+    /// The exit code of a delivered report. The first line that applies wins:
+    ///
+    /// | situation | code |
+    /// |---|---|
+    /// | interrupted | 130 |
+    /// | a side did not check out or build | 4 |
+    /// | a row that `fail_on` names | 1 |
+    /// | no row at all | 3 |
+    /// | a failed row | 5 |
+    /// | otherwise | 0 |
+    #[must_use]
+    pub fn of(report: &Report, fail_on: &[FailOn], circumstance: Circumstance) -> Self {
+        let has = |verdict| report.count(verdict) > 0;
+        let named = |fail_on: &FailOn| match fail_on {
+            FailOn::Never => false,
+            FailOn::Regression => has(Verdict::Regressed),
+            FailOn::Unclear => has(Verdict::Unclear),
+            FailOn::Removed => has(Verdict::Removed),
+        };
+        if circumstance.interrupted {
+            Self::Interrupted
+        } else if circumstance.side_failed {
+            Self::Build
+        } else if fail_on.iter().any(named) {
+            Self::Failed
+        } else if report.findings.is_empty() {
+            Self::Nothing
+        } else if has(Verdict::Failed) {
+            Self::Incomplete
+        } else {
+            Self::Ok
+        }
+    }
+}

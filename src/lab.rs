@@ -1,0 +1,285 @@
+//! The real laboratory: slots are processes of the copied-out executables, run in their own side's tree.
+
+use crate::edge::clock::Stopwatch;
+use crate::edge::criterion::{self, Bench, Found};
+use crate::edge::home::RunFolder;
+use crate::edge::machine::Load;
+use crate::edge::process::{Ending, Finished, Runner};
+use crate::edge::tree::Sides;
+use crate::measure::{Lab, LabError};
+use crate::metric::Metric;
+use crate::recording::{
+    Contention, Entry, Event, Incident, IncidentKind, Observation, Recording, SlotRecord, Timing,
+};
+use crate::revision::Side;
+use crate::scenario::{Kind, Scenario, Target};
+use crate::slot::{Outcome, Slot, SlotEnd};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// Everything needed to run slots of one recording.
+#[derive(Debug)]
+pub struct Laboratory<'a> {
+    runner: &'a Runner,
+    run: RunFolder,
+    sides: Sides,
+    benches: BTreeMap<(Side, Target), Bench>,
+    started: Stopwatch,
+}
+
+/// How long an executable may take to list its benchmarks.
+const LIST_TIMEOUT: Duration = Duration::from_secs(60);
+
+impl<'a> Laboratory<'a> {
+    /// A laboratory for the executables of a recording, whose packages are in `tree`.
+    #[must_use]
+    pub fn new(runner: &'a Runner, run: RunFolder, tree: &Path, sides: Sides, recording: &Recording) -> Self {
+        let mut benches = BTreeMap::new();
+        for build in &recording.builds {
+            for executable in &build.executables {
+                let cwd = tree.join(&executable.package_dir);
+                let package = executable.target.package.clone();
+                // What `cargo bench` sets for the processes it starts and benches use to find their data.
+                let env = vec![
+                    ("CARGO_MANIFEST_DIR".into(), Some(cwd.clone().into_os_string())),
+                    ("CARGO_PKG_NAME".into(), Some(package.into())),
+                ];
+                let bench = Bench {
+                    executable: run.path(&executable.path),
+                    cwd,
+                    env,
+                    version: executable.criterion.clone(),
+                };
+                benches.insert((build.side, executable.target.clone()), bench);
+            }
+        }
+        Self {
+            runner,
+            run,
+            sides,
+            benches,
+            started: Stopwatch::start(),
+        }
+    }
+
+    /// Lists the scenarios of all executables: an [`Event::Scenario`] for each, an [`Event::Incident`] for an
+    /// executable that cannot be listed. `chosen` says whether an id takes part.
+    ///
+    /// # Errors
+    /// [`LabError`] if nothing can be run at all.
+    pub fn list(&mut self, chosen: impl Fn(&str) -> bool) -> Result<Listing, LabError> {
+        let mut listing = Listing::default();
+        let keys: Vec<(Side, Target)> = self.benches.keys().cloned().collect();
+        for (side, target) in keys {
+            self.sides.activate(side).map_err(lab_error)?;
+            let scratch = self.run.fresh_scratch().map_err(lab_error)?;
+            let Some(bench) = self.benches.get(&(side, target.clone())) else {
+                continue;
+            };
+            match bench.list(self.runner, &scratch, LIST_TIMEOUT) {
+                Ok(ids) => listing.add(side, &target, ids, &chosen),
+                Err(error) => listing.incidents.push(Incident {
+                    phase: None,
+                    round: None,
+                    side: Some(side),
+                    target,
+                    scenario: None,
+                    what: IncidentKind::Unusable,
+                    detail: error.to_string(),
+                }),
+            }
+        }
+        Ok(listing)
+    }
+
+    /// Puts head's files back into the tree, as they were when head was built.
+    ///
+    /// # Errors
+    /// [`LabError`] if a file cannot be moved.
+    pub fn leave(&mut self) -> Result<(), LabError> {
+        self.sides.activate(Side::Head).map_err(lab_error)
+    }
+}
+
+impl Lab for Laboratory<'_> {
+    fn run(&mut self, slot: &Slot, entries: &[Entry], timing: Timing) -> Result<Outcome, LabError> {
+        let bench = self
+            .benches
+            .get(&(slot.side, slot.target.clone()))
+            .ok_or_else(|| {
+                LabError(format!("there is no {} executable of `{}`", slot.side, slot.target.target).into())
+            })?;
+        self.sides.activate(slot.side).map_err(lab_error)?;
+        let scratch = self.run.fresh_scratch().map_err(lab_error)?;
+        let ids: Vec<&str> = slot
+            .scenarios
+            .iter()
+            .filter_map(|ix| entries.get(*ix as usize).map(|entry| entry.scenario.id.as_str()))
+            .collect();
+        let timeout = Duration::from_secs_f64(slot.timeout_s);
+        let launch = bench.launch_ids(&ids, timing, &scratch, timeout);
+        let at_s = self.started.seconds();
+        let before = Load::now();
+        let began = SystemTime::now();
+        let finished = self.runner.run(&launch).map_err(lab_error)?;
+        let after = Load::now();
+        let found = criterion::read(&scratch, began).map_err(lab_error)?;
+        Ok(outcome(
+            slot,
+            entries,
+            &finished,
+            found,
+            contention(&finished, &before, &after),
+            at_s,
+        ))
+    }
+}
+
+fn outcome(
+    slot: &Slot,
+    entries: &[Entry],
+    finished: &Finished,
+    found: Vec<Found>,
+    contention: Contention,
+    at_s: f64,
+) -> Outcome {
+    let wanted: BTreeMap<&str, u32> = slot
+        .scenarios
+        .iter()
+        .filter_map(|ix| {
+            entries
+                .get(*ix as usize)
+                .map(|entry| (entry.scenario.id.as_str(), *ix))
+        })
+        .collect();
+    let mut observations = Vec::new();
+    let mut bad = Vec::new();
+    for found in found {
+        let Some(scenario) = wanted.get(found.id.as_str()).copied() else {
+            continue;
+        };
+        match found.sample {
+            Ok(sample) => observations.push(Observation {
+                scenario,
+                iters: sample.iters,
+                totals: sample.totals,
+                throughput: sample.throughput,
+                cost_s: found.cost_s,
+            }),
+            Err(what) => bad.push((scenario, what)),
+        }
+    }
+    let record = SlotRecord {
+        phase: slot.phase,
+        round: slot.round,
+        side: slot.side,
+        first: slot.first,
+        target: slot.target.clone(),
+        at_s,
+        wall_s: finished.wall_s,
+        contention,
+        observations,
+    };
+    let end = match finished.ending {
+        Ending::Exit(0) => SlotEnd::Well,
+        Ending::TimedOut => SlotEnd::TimedOut,
+        Ending::Interrupted => SlotEnd::Interrupted,
+        ending => SlotEnd::Badly(criterion::describe(ending)),
+    };
+    Outcome {
+        record,
+        end,
+        bad,
+        tail: finished.tail.clone(),
+    }
+}
+
+fn contention(finished: &Finished, before: &Load, after: &Load) -> Contention {
+    let grown =
+        |before: Option<f64>, after: Option<f64>| before.zip(after).map(|(before, after)| after - before);
+    Contention {
+        run_queue_ms: finished.usage.run_queue_ms,
+        involuntary_switches: finished.usage.involuntary_switches,
+        user_s: finished.usage.user_s,
+        system_s: finished.usage.system_s,
+        steal_ms: grown(before.steal_ms, after.steal_ms),
+        pressure_ms: grown(before.pressure_ms, after.pressure_ms),
+        load1: after.load1,
+    }
+}
+
+/// What the executables of both sides list.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// Ids by target, in the order base registers them; those only head has come last.
+    ids: BTreeMap<Target, Vec<(String, BTreeSet<Side>)>>,
+    /// Executables that could not be listed.
+    pub incidents: Vec<Incident>,
+    /// Ids that were listed but not chosen.
+    pub left_out: BTreeSet<String>,
+}
+
+impl Listing {
+    fn add(&mut self, side: Side, target: &Target, ids: Vec<String>, chosen: impl Fn(&str) -> bool) {
+        let listed = self.ids.entry(target.clone()).or_default();
+        for id in ids {
+            if !chosen(&id) {
+                self.left_out.insert(id);
+                continue;
+            }
+            match listed.iter_mut().find(|(known, _)| *known == id) {
+                Some((_, sides)) => {
+                    sides.insert(side);
+                }
+                None => listed.push((id, BTreeSet::from([side]))),
+            }
+        }
+    }
+
+    /// The scenarios as events, those of this shard marked as assigned. Shards are dealt over the sorted keys, which
+    /// are the same on every machine.
+    #[must_use]
+    pub fn events(self, shard: Option<crate::plan::Shard>) -> Vec<Event> {
+        let mut scenarios: Vec<(Scenario, Vec<Side>)> = Vec::new();
+        for (target, ids) in self.ids {
+            scenarios.extend(ids.into_iter().map(|(id, sides)| {
+                let scenario = Scenario {
+                    kind: Kind::Criterion,
+                    target: target.clone(),
+                    id,
+                    metric: Metric::time(),
+                };
+                (scenario, sides.into_iter().collect())
+            }));
+        }
+        let mut keys: Vec<&Scenario> = scenarios.iter().map(|(scenario, _)| scenario).collect();
+        keys.sort();
+        let mine: BTreeSet<&Scenario> = keys
+            .iter()
+            .enumerate()
+            .filter(|(n, _)| shard.is_none_or(|shard| shard.holds(*n)))
+            .map(|(_, key)| *key)
+            .collect();
+        let assigned: Vec<bool> = scenarios
+            .iter()
+            .map(|(scenario, _)| mine.contains(scenario))
+            .collect();
+        (0..)
+            .zip(scenarios.into_iter().zip(assigned))
+            .map(|(ix, ((scenario, sides), assigned))| {
+                Event::Scenario(Entry {
+                    ix,
+                    scenario,
+                    sides,
+                    assigned,
+                })
+            })
+            .chain(self.incidents.into_iter().map(Event::Incident))
+            .collect()
+    }
+}
+
+fn lab_error(error: impl std::error::Error + Send + Sync + 'static) -> LabError {
+    LabError(Box::new(error))
+}

@@ -1,0 +1,452 @@
+//! Measuring: warm up, run pairs of rounds until every scenario is decided or the budget is spent, confirm.
+//!
+//! The state of a measurement is its recording and nothing else; a resumed run looks at the recording and goes on.
+//! What is decided is asked of `judge`; what a slot is like is the business of the [`Lab`].
+
+use crate::edge::store::{Journal, StoreError};
+use crate::judge;
+use crate::looks;
+use crate::plan::{MIN_ROUNDS, Plan};
+use crate::recording::{EndReason, Entry, Event, Incident, IncidentKind, Phase, Recording, Timing};
+use crate::revision::Side;
+use crate::schedule::{self, Chunk, Job};
+use crate::slot::{Outcome, Slot, SlotEnd};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What runs a slot: real processes in `lab`, a script in tests.
+pub trait Lab {
+    /// Runs one slot to its end. A bench that fails in any way is an [`Outcome`].
+    ///
+    /// # Errors
+    /// [`LabError`] if no slot can be run at all.
+    fn run(&mut self, slot: &Slot, entries: &[Entry], timing: Timing) -> Result<Outcome, LabError>;
+}
+
+/// Slots cannot be run: the tool's own folder is gone, the disk is full, an executable cannot be started.
+#[derive(Debug, thiserror::Error)]
+#[error("measuring stopped: {0}")]
+pub struct LabError(pub Box<dyn std::error::Error + Send + Sync>);
+
+/// Why measuring stopped early. What was recorded is safe.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// No slot can be run.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+    /// The recording cannot be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// How far a measurement has come, told between slots.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Status {
+    /// What is going on.
+    pub phase: Phase,
+    /// Round that is going on, from 0.
+    pub round: u32,
+    /// Scenarios that need no more rounds.
+    pub decided: usize,
+    /// Scenarios that are measured on both sides.
+    pub scenarios: usize,
+    /// Seconds spent in measured processes.
+    pub spent_s: f64,
+    /// Seconds that may be spent.
+    pub budget_s: Option<f64>,
+}
+
+/// Rounds in which a scenario that only one side has is measured, for its absolute time.
+const ROUNDS_OF_ONE_SIDE: u32 = 4;
+
+/// Most rounds of a confirmation: beyond it the power against the changes that reach it hardly grows.
+const MAX_CONFIRM_ROUNDS: u32 = 32;
+
+/// Part of the budget that is kept for confirming what was found, while anything is still undecided.
+const CONFIRM_SHARE: f64 = 0.15;
+
+/// Measures what the plan in the journal's header asks for, appending to the journal, until it is done.
+///
+/// # Errors
+/// [`MeasureError`]; the journal then holds everything that was measured.
+pub fn measure(
+    lab: &mut impl Lab,
+    journal: &mut Journal,
+    watch: &mut dyn FnMut(&Status),
+) -> Result<EndReason, MeasureError> {
+    let plan = journal.recording.header.plan.clone();
+    let timing = match journal.recording.timing {
+        Some(timing) => timing,
+        None => {
+            let timing = timing(&plan, pending(&journal.recording).len());
+            journal.append(Event::Timing(timing))?;
+            timing
+        }
+    };
+    let mut run = Measurement {
+        lab,
+        journal,
+        watch,
+        plan,
+        timing,
+        decided: 0,
+        interrupted: false,
+    };
+    run.warm_up()?;
+    run.drop_what_the_budget_cannot_reach()?;
+    let mut reason = EndReason::Decided;
+    // If nothing needs confirming, or it costs little, undecided scenarios get what was kept for it.
+    for share in [1.0 - CONFIRM_SHARE, 1.0] {
+        reason = run.rounds(run.plan.measuring.budget_s.map(|budget_s| budget_s * share))?;
+        run.confirm()?;
+        if reason != EndReason::Budget {
+            break;
+        }
+    }
+    Ok(if run.interrupted {
+        EndReason::Interrupted
+    } else {
+        reason
+    })
+}
+
+/// Time per scenario and slot: short, because many short slots beat few long ones (docs/statistics.md has the study),
+/// but so that the whole suite can have some 40 rounds within the budget.
+fn timing(plan: &Plan, scenarios: usize) -> Timing {
+    const ROUNDS: f64 = 40.0;
+    const SHARE_OF_WARM_UP: f64 = 0.25;
+    let slots = 2.0 * ROUNDS * f64::from(u32::try_from(scenarios.max(1)).unwrap_or(u32::MAX));
+    let each_ms = plan
+        .measuring
+        .budget_s
+        .map_or(130.0, |budget_s| budget_s * 1e3 / slots)
+        .clamp(20.0, 130.0);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "within 5..130"
+    )]
+    let ms = |share: f64| (each_ms * share) as u32;
+    Timing {
+        warm_up_ms: ms(SHARE_OF_WARM_UP),
+        measure_ms: ms(1.0 - SHARE_OF_WARM_UP),
+        samples: 10,
+    }
+}
+
+/// Scenarios that are to be measured on both sides: assigned to this run, not identical (unless asked for), and
+/// without a record of failing.
+fn pending(recording: &Recording) -> Vec<&Entry> {
+    let hopeless = given_up(recording);
+    let identical = recording.header.plan.measuring.identical;
+    recording
+        .scenarios
+        .iter()
+        .filter(|entry| entry.assigned && entry.sides.len() == 2 && !hopeless.contains(&entry.ix))
+        .filter(|entry| identical || !recording.identical(&entry.scenario.target))
+        .collect()
+}
+
+/// Scenarios that are not tried again: hung once, failed twice, or not reachable within the budget.
+fn given_up(recording: &Recording) -> BTreeSet<u32> {
+    let mut strikes: BTreeMap<u32, u32> = BTreeMap::new();
+    for incident in &recording.incidents {
+        let Some(scenario) = incident.scenario else {
+            continue;
+        };
+        *strikes.entry(scenario).or_default() += match incident.what {
+            IncidentKind::Timeout | IncidentKind::NotReached => 2,
+            _ => 1,
+        };
+    }
+    strikes
+        .into_iter()
+        .filter_map(|(scenario, strikes)| (strikes >= 2).then_some(scenario))
+        .collect()
+}
+
+/// What one slot of each scenario costs in seconds, its share of starting the process included.
+fn costs(recording: &Recording) -> BTreeMap<u32, f64> {
+    let mut sums: BTreeMap<u32, (f64, u32)> = BTreeMap::new();
+    for observation in recording.slots.iter().flat_map(|slot| &slot.observations) {
+        let (sum, count) = sums.entry(observation.scenario).or_default();
+        *sum += observation.cost_s;
+        *count += 1;
+    }
+    sums.into_iter()
+        .map(|(scenario, (sum, count))| (scenario, sum / f64::from(count)))
+        .collect()
+}
+
+struct Measurement<'a, L> {
+    lab: &'a mut L,
+    journal: &'a mut Journal,
+    watch: &'a mut dyn FnMut(&Status),
+    plan: Plan,
+    timing: Timing,
+    decided: usize,
+    interrupted: bool,
+}
+
+impl<L: Lab> Measurement<'_, L> {
+    /// One round that nobody judges: it fills caches, shows what each scenario costs and which do not work.
+    fn warm_up(&mut self) -> Result<(), MeasureError> {
+        let known = costs(&self.journal.recording);
+        let unknown = |entry: &&Entry| !known.contains_key(&entry.ix);
+        let expected_s = f64::from(self.timing.warm_up_ms + self.timing.measure_ms) / 1e3;
+        let job = |entry: &Entry| job(entry, expected_s);
+        let jobs: Vec<Job> = pending(&self.journal.recording)
+            .into_iter()
+            .filter(unknown)
+            .map(job)
+            .collect();
+        let lonely: Vec<(Side, Job)> = one_sided(&self.journal.recording)
+            .filter(|(entry, _)| unknown(entry))
+            .map(|(entry, side)| (side, job(entry)))
+            .collect();
+        self.round(Phase::Warmup, 0, &jobs)?;
+        for round in 0..ROUNDS_OF_ONE_SIDE {
+            self.round_of_one_side(round, &lonely)?;
+        }
+        Ok(())
+    }
+
+    /// With less than the smallest number of rounds nothing can be said about a scenario, so rather than measure all
+    /// of them in vain, the most expensive ones are given up, and named.
+    fn drop_what_the_budget_cannot_reach(&mut self) -> Result<(), MeasureError> {
+        let Some(budget_s) = self.plan.measuring.budget_s else {
+            return Ok(());
+        };
+        if self.journal.recording.next_round(Phase::Measure) > 0 {
+            return Ok(());
+        }
+        let left_s = (budget_s * (1.0 - CONFIRM_SHARE) - self.journal.recording.measured_s()).max(0.0);
+        let jobs = self.jobs(|_| true);
+        let affordable = cheapest(&jobs, left_s, MIN_ROUNDS);
+        for job in jobs.iter().filter(|job| !affordable.contains(&job.scenario)) {
+            let detail = format!(
+                "not measured: {MIN_ROUNDS} rounds of it take {:.0} s of the budget",
+                job.cost_s * 2.0 * f64::from(MIN_ROUNDS)
+            );
+            self.journal.append(Event::Incident(Incident {
+                phase: None,
+                round: None,
+                side: None,
+                target: job.target.clone(),
+                scenario: Some(job.scenario),
+                what: IncidentKind::NotReached,
+                detail,
+            }))?;
+        }
+        Ok(())
+    }
+
+    /// Pairs of rounds over whatever is not decided, until all is or `deadline_s` of measuring would be exceeded.
+    fn rounds(&mut self, deadline_s: Option<f64>) -> Result<EndReason, MeasureError> {
+        let mut undecided: BTreeSet<u32> = self.undecided();
+        loop {
+            let round = self.journal.recording.next_round(Phase::Measure);
+            if self.interrupted {
+                return Ok(EndReason::Interrupted);
+            }
+            if self.plan.measuring.rounds.is_some_and(|rounds| round >= rounds) {
+                return Ok(EndReason::Decided);
+            }
+            let mut jobs = self.jobs(|ix| undecided.contains(&ix));
+            if jobs.is_empty() {
+                return Ok(EndReason::Decided);
+            }
+            if let Some(deadline_s) = deadline_s {
+                let affordable = cheapest(&jobs, deadline_s - self.journal.recording.measured_s(), 2);
+                jobs.retain(|job| affordable.contains(&job.scenario));
+                if jobs.is_empty() {
+                    return Ok(EndReason::Budget);
+                }
+            }
+            self.round(Phase::Measure, round, &jobs)?;
+            self.round(Phase::Measure, round + 1, &jobs)?;
+            if looks::next_look(round) <= round + 2 {
+                undecided = self.undecided();
+                self.decided = pending(&self.journal.recording)
+                    .len()
+                    .saturating_sub(undecided.len());
+            }
+        }
+    }
+
+    /// Fresh processes for whatever is about to be flagged.
+    fn confirm(&mut self) -> Result<(), MeasureError> {
+        if !self.plan.measuring.confirm || self.interrupted {
+            return Ok(());
+        }
+        let recording = &self.journal.recording;
+        let candidates: BTreeSet<u32> = judge::candidates(recording, &self.plan.policy)
+            .into_iter()
+            .collect();
+        let jobs = self.jobs(|ix| candidates.contains(&ix));
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        let first = recording.next_round(Phase::Confirm);
+        let needed = judge::confirmation_rounds(recording, &self.plan.policy).min(MAX_CONFIRM_ROUNDS);
+        let affordable = self.plan.measuring.budget_s.map_or(needed, |budget_s| {
+            let per_round_s: f64 = jobs.iter().map(|job| 2.0 * job.cost_s).sum();
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "saturates at both ends"
+            )]
+            let rounds = ((budget_s - recording.measured_s()) / per_round_s) as u32;
+            rounds / 2 * 2
+        });
+        // A confirmation too short to repeat anything would only unsay what was found; the budget yields to it.
+        let rounds = needed.min(affordable).max(MIN_ROUNDS);
+        for round in first..first + rounds {
+            self.round(Phase::Confirm, round, &jobs)?;
+            if self.interrupted {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn undecided(&self) -> BTreeSet<u32> {
+        if self.plan.measuring.rounds.is_some() {
+            return pending(&self.journal.recording)
+                .into_iter()
+                .map(|entry| entry.ix)
+                .collect();
+        }
+        judge::undecided(&self.journal.recording, &self.plan.policy)
+            .into_iter()
+            .collect()
+    }
+
+    /// Jobs for pending scenarios, with what they were seen to cost.
+    fn jobs(&self, wanted: impl Fn(u32) -> bool) -> Vec<Job> {
+        let costs = costs(&self.journal.recording);
+        pending(&self.journal.recording)
+            .into_iter()
+            .filter(|entry| wanted(entry.ix))
+            .filter_map(|entry| costs.get(&entry.ix).map(|cost_s| job(entry, *cost_s)))
+            .collect()
+    }
+
+    fn round(&mut self, phase: Phase, round: u32, jobs: &[Job]) -> Result<(), MeasureError> {
+        for chunk in schedule::round(self.plan.measuring.seed, phase, round, jobs, CHUNK_S) {
+            for side in [chunk.first, chunk.first.other()] {
+                self.slots(phase, round, side, &chunk)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn round_of_one_side(&mut self, round: u32, jobs: &[(Side, Job)]) -> Result<(), MeasureError> {
+        for side in Side::BOTH {
+            let own: Vec<Job> = jobs
+                .iter()
+                .filter(|(of, _)| *of == side)
+                .map(|(_, job)| job.clone())
+                .collect();
+            for chunk in schedule::round(self.plan.measuring.seed, Phase::Measure, round, &own, CHUNK_S) {
+                self.slots(Phase::Warmup, round, side, &chunk)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One slot, and further ones for scenarios that never got their turn because another one failed.
+    fn slots(&mut self, phase: Phase, round: u32, side: Side, chunk: &Chunk) -> Result<(), MeasureError> {
+        let limit_s = self.limit_s();
+        let hopeless = given_up(&self.journal.recording);
+        let mut scenarios = chunk.scenarios.clone();
+        scenarios.retain(|ix| !hopeless.contains(ix));
+        while !scenarios.is_empty() && !self.interrupted {
+            let slot = Slot {
+                phase,
+                round,
+                side,
+                first: side == chunk.first,
+                target: chunk.target.clone(),
+                scenarios,
+                limit_s,
+                timeout_s: limit_s + 3.0 * chunk.cost_s,
+            };
+            let outcome = self
+                .lab
+                .run(&slot, &self.journal.recording.scenarios, self.timing)?;
+            let blame = outcome.blame(&slot, &self.journal.recording.scenarios);
+            self.interrupted |= outcome.end == SlotEnd::Interrupted;
+            if !self.interrupted {
+                self.journal.append(Event::Slot(outcome.record))?;
+            }
+            for incident in blame.incidents {
+                self.journal.append(Event::Incident(incident))?;
+            }
+            scenarios = blame.again;
+            self.tell(phase, round);
+        }
+        Ok(())
+    }
+
+    /// How long one scenario may take in one slot: twice what would leave it the smallest number of rounds.
+    fn limit_s(&self) -> f64 {
+        let measuring = &self.plan.measuring;
+        let derived = measuring
+            .budget_s
+            .map_or(300.0, |budget_s| budget_s / f64::from(2 * MIN_ROUNDS));
+        measuring.timeout_s.unwrap_or(derived.clamp(10.0, 300.0))
+    }
+
+    fn tell(&mut self, phase: Phase, round: u32) {
+        let recording = &self.journal.recording;
+        (self.watch)(&Status {
+            phase,
+            round,
+            decided: self.decided,
+            scenarios: pending(recording).len(),
+            spent_s: recording.measured_s(),
+            budget_s: self.plan.measuring.budget_s,
+        });
+    }
+}
+
+/// How long a process should run: long against starting it, short against drift of the machine.
+const CHUNK_S: f64 = 1.0;
+
+fn job(entry: &Entry, cost_s: f64) -> Job {
+    Job {
+        scenario: entry.ix,
+        target: entry.scenario.target.clone(),
+        cost_s,
+    }
+}
+
+/// Scenarios that only one side lists, with that side.
+fn one_sided(recording: &Recording) -> impl Iterator<Item = (&Entry, Side)> {
+    let hopeless = given_up(recording);
+    recording
+        .scenarios
+        .iter()
+        .filter_map(move |entry| match entry.sides[..] {
+            [side] if entry.assigned && !hopeless.contains(&entry.ix) => Some((entry, side)),
+            _ => None,
+        })
+}
+
+/// The cheapest jobs that fit `rounds` rounds of both sides into `left_s` seconds together.
+fn cheapest(jobs: &[Job], left_s: f64, rounds: u32) -> BTreeSet<u32> {
+    let mut by_cost: Vec<&Job> = jobs.iter().collect();
+    by_cost.sort_by(|a, b| a.cost_s.total_cmp(&b.cost_s));
+    let mut spent_s = 0.0;
+    by_cost
+        .into_iter()
+        .take_while(|job| {
+            spent_s += 2.0 * f64::from(rounds) * job.cost_s;
+            spent_s <= left_s
+        })
+        .map(|job| job.scenario)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

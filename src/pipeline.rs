@@ -1,0 +1,334 @@
+//! The story of a command: the only file that knows the order of the stages.
+//!
+//! `compare` = `record` (world to recording) + `judge` (recording to report). Nothing is decided here but what
+//! comes next.
+
+use crate::config::{ConfigError, FILE, Settings};
+use crate::edge::clock::{Stopwatch, arbitrary_seed, timestamp};
+use crate::edge::git::{Ci, GitError, Repo};
+use crate::edge::home::{HomeError, Room, RunFolder};
+use crate::edge::machine;
+use crate::edge::process::{self, Runner};
+use crate::edge::store::{self, Journal, StoreError};
+use crate::edge::tree::Sides;
+use crate::edge::view::View;
+use crate::exit::Exit;
+use crate::judge;
+use crate::lab::Laboratory;
+use crate::measure::{LabError, MeasureError, Status, measure};
+use crate::plan::{Plan, Policy};
+use crate::recording::{End, EndReason, Event, Header, Phase, Recording, SCHEMA};
+use crate::report::Report;
+use crate::workshop::{Workshop, WorkshopError};
+use std::path::{Path, PathBuf};
+
+/// What `compare` and `record` are asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Ask {
+    /// Folder the user is in.
+    pub cwd: PathBuf,
+    /// Base, as typed.
+    pub base: Option<String>,
+    /// Head, as typed.
+    pub head: Option<String>,
+    /// Settings from the command line.
+    pub settings: Settings,
+    /// Go on with the newest unfinished run of this comparison.
+    pub resume: bool,
+    /// File to record into; `None`: the run's own folder.
+    pub recording: Option<PathBuf>,
+}
+
+/// Why there is no report. Whatever was measured is in the recording.
+#[derive(Debug, thiserror::Error)]
+pub enum PipelineError {
+    /// Settings.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Repository or revision.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// Nothing to build.
+    #[error(
+        "there is no Cargo.toml in {0} or a folder above it, so there is nothing to build: run abreast inside a Rust project"
+    )]
+    NoManifest(PathBuf),
+    /// The tool's folder.
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    /// Checking out or building.
+    #[error(transparent)]
+    Workshop(#[from] WorkshopError),
+    /// Files.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Measuring stopped; with it goes how to continue.
+    #[error("{source}\nWhat was measured is in {recording}; go on with --resume.")]
+    Measure {
+        /// What happened.
+        source: MeasureError,
+        /// Where the recording is.
+        recording: PathBuf,
+    },
+    /// Listing benchmarks failed.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+    /// Recordings given to `judge` do not fit together.
+    #[error(transparent)]
+    Recording(#[from] crate::recording::RecordingError),
+    /// Flags that do not go together.
+    #[error("{0}")]
+    Usage(String),
+    /// `init` would replace a file.
+    #[error("{0} exists already; it was left as it is")]
+    Exists(PathBuf),
+}
+
+impl PipelineError {
+    /// The exit code of an error.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        match self {
+            Self::Config(_)
+            | Self::Git(_)
+            | Self::NoManifest(_)
+            | Self::Recording(_)
+            | Self::Exists(_)
+            | Self::Usage(_)
+            | Self::Store(_)
+            | Self::Home(_) => Exit::Usage,
+            Self::Workshop(_) if process::interrupted() => Exit::Interrupted,
+            Self::Workshop(WorkshopError::Cargo(crate::edge::cargo::CargoError::Package { .. })) => {
+                Exit::Usage
+            }
+            Self::Workshop(_) => Exit::Build,
+            Self::Measure { .. } | Self::Lab(_) => Exit::Incomplete,
+        }
+    }
+}
+
+/// Compares two commits: everything from their names to a report.
+///
+/// # Errors
+/// [`PipelineError`] if no report can be made.
+pub fn compare(ask: &Ask, view: &View) -> Result<(Recording, Report), PipelineError> {
+    let recording = record(ask, view)?;
+    let report = judge::judge(&recording, &recording.header.plan.policy);
+    Ok((recording, report))
+}
+
+/// Builds and measures two commits into a recording, which is also left on disk.
+///
+/// # Errors
+/// [`PipelineError`] if nothing could be measured.
+pub fn record(ask: &Ask, view: &View) -> Result<Recording, PipelineError> {
+    let stopwatch = Stopwatch::start();
+    process::watch_for_interrupts();
+    let repo = Repo::discover(&ask.cwd)?;
+    let plan = plan(ask, &repo)?;
+    view.say(&format!("base {} ({})", plan.base.short(), plan.base.label));
+    view.say(&format!("head {} ({})", plan.head.short(), plan.head.label));
+    let room = Room::enter(repo.common_dir(), |holder| {
+        view.say(&format!(
+            "another abreast run (process {holder}) works on this repository; waiting for it to end"
+        ));
+    })?;
+    let runner = Runner::with_leash(room.leash());
+    let workshop = Workshop {
+        repo: &repo,
+        room: &room,
+        runner: &runner,
+        view,
+    };
+    let (mut journal, run, sides) = if ask.resume {
+        resume(ask, &plan, &workshop)?
+    } else {
+        start(ask, plan, &workshop)?
+    };
+    let mut lab = Laboratory::new(&runner, run, &room.tree(), sides, &journal.recording);
+    let measured = list_and_measure(&mut lab, &mut journal, view);
+    view.clear();
+    lab.leave()?;
+    let reason = measured?;
+    journal.append(Event::End(End {
+        total_s: stopwatch.seconds(),
+        reason,
+    }))?;
+    view.detail(&format!("recording: {}", journal.path().display()));
+    if reason == EndReason::Interrupted {
+        view.say(&format!(
+            "interrupted; what was measured is in {}; go on with --resume",
+            journal.path().display()
+        ));
+    }
+    Ok(journal.recording)
+}
+
+/// Judges recordings: one, or the shards or repetitions of one comparison. The limits they were made with hold unless
+/// `settings` say otherwise.
+///
+/// # Errors
+/// [`PipelineError`] if one cannot be read or they do not belong together.
+pub fn judge_files(files: &[PathBuf], settings: &Settings) -> Result<(Recording, Report), PipelineError> {
+    let recordings = files
+        .iter()
+        .map(|file| store::read_recording(file))
+        .collect::<Result<Vec<_>, _>>()?;
+    let recording = Recording::merge(recordings)?;
+    let policy = settings.policy(recording.header.plan.policy.clone())?;
+    let report = judge::judge(&recording, &policy);
+    Ok((recording, report))
+}
+
+/// Writes a commented settings file at the root of the repository; returns its path.
+///
+/// # Errors
+/// [`PipelineError::Exists`] if there is one.
+pub fn init(cwd: &Path) -> Result<PathBuf, PipelineError> {
+    let path = Repo::discover(cwd)?.root().join(FILE);
+    if path.exists() {
+        return Err(PipelineError::Exists(path));
+    }
+    store::write(&path, crate::config::template().as_bytes())?;
+    Ok(path)
+}
+
+/// The whole request, checked before anything slow starts.
+fn plan(ask: &Ask, repo: &Repo) -> Result<Plan, PipelineError> {
+    let settings = ask.settings.clone().or(settings_of(repo)?);
+    let selection = settings.selection(workspace_folder(repo, &ask.cwd)?)?;
+    let measuring = settings.measuring(arbitrary_seed())?;
+    let policy = settings.policy(Policy::default())?;
+    let (base, head) = repo.resolve(ask.base.as_deref(), ask.head.as_deref(), &Ci::from_env())?;
+    Ok(Plan {
+        base,
+        head,
+        selection,
+        measuring,
+        policy,
+    })
+}
+
+/// Settings of the repository as the working tree has them: `abreast.toml`, else the manifest's metadata.
+///
+/// # Errors
+/// [`PipelineError`] if they cannot be read or understood.
+pub fn settings_of(repo: &Repo) -> Result<Settings, PipelineError> {
+    if let Some(text) = store::read_text(&repo.root().join(FILE))? {
+        return Ok(Settings::parse(FILE, &text)?);
+    }
+    let manifest = store::read_text(&repo.root().join("Cargo.toml"))?.unwrap_or_default();
+    Ok(Settings::parse_manifest("Cargo.toml", &manifest)?.unwrap_or_default())
+}
+
+/// The folder with the manifest, relative to the repository: its root, or the nearest one above the user.
+fn workspace_folder(repo: &Repo, cwd: &Path) -> Result<String, PipelineError> {
+    if repo.root().join("Cargo.toml").is_file() {
+        return Ok(String::new());
+    }
+    let nearest = cwd
+        .ancestors()
+        .take_while(|folder| folder.starts_with(repo.root()))
+        .find(|folder| folder.join("Cargo.toml").is_file());
+    let folder = nearest.ok_or_else(|| PipelineError::NoManifest(cwd.to_owned()))?;
+    Ok(folder
+        .strip_prefix(repo.root())
+        .unwrap_or(folder)
+        .to_string_lossy()
+        .into_owned())
+}
+
+/// A new run: both sides built, everything known about them recorded.
+fn start(ask: &Ask, plan: Plan, workshop: &Workshop) -> Result<(Journal, RunFolder, Sides), PipelineError> {
+    let started_at = timestamp();
+    let name = format!("{}-{}", started_at.replace(':', ""), plan.head.short());
+    let run = workshop.room.new_run(&name)?;
+    let path = ask.recording.clone().unwrap_or_else(|| run.recording());
+    let header = Header {
+        schema: SCHEMA.to_owned(),
+        tool: env!("CARGO_PKG_VERSION").to_owned(),
+        run: name,
+        started_at,
+        plan: plan.clone(),
+    };
+    let mut journal = Journal::create(&path, header)?;
+    journal.append(Event::Host(machine::host()))?;
+    let product = workshop.build(&plan, &run)?;
+    for event in product.events {
+        journal.append(event)?;
+    }
+    Ok((journal, run, product.sides))
+}
+
+/// An interrupted run of the same comparison, as it was left.
+fn resume(ask: &Ask, plan: &Plan, workshop: &Workshop) -> Result<(Journal, RunFolder, Sides), PipelineError> {
+    let candidates = match &ask.recording {
+        Some(path) => vec![path.clone()],
+        None => workshop.room.recordings(),
+    };
+    let unfinished = candidates
+        .into_iter()
+        .find(|path| store::read_recording(path).is_ok_and(|recording| recording.can_go_on_as(plan)));
+    let Some(path) = unfinished else {
+        return Err(HomeError::NothingToResume.into());
+    };
+    let journal = Journal::resume(&path)?;
+    let run = workshop.room.run(&journal.recording.header.run);
+    run.verify(&journal.recording)?;
+    workshop.view.say(&format!(
+        "going on with the run of {}: {} slots are measured",
+        journal.recording.header.started_at,
+        journal.recording.slots.len()
+    ));
+    let sides = workshop.lay_again(&journal.recording.header.plan)?;
+    Ok((journal, run, sides))
+}
+
+/// Finds out which scenarios there are, unless the recording knows, and measures them.
+fn list_and_measure(
+    lab: &mut Laboratory,
+    journal: &mut Journal,
+    view: &View,
+) -> Result<EndReason, PipelineError> {
+    if journal.recording.scenarios.is_empty() {
+        let plan = &journal.recording.header.plan;
+        let filter = plan
+            .selection
+            .filter
+            .as_deref()
+            .and_then(|filter| regex::Regex::new(filter).ok());
+        let shard = plan.measuring.shard;
+        view.step("listing benchmarks");
+        let listing = lab.list(|id| filter.as_ref().is_none_or(|filter| filter.is_match(id)))?;
+        for event in listing.events(shard) {
+            journal.append(event)?;
+        }
+    }
+    let path = journal.path().to_owned();
+    let stopwatch = Stopwatch::start();
+    measure(lab, journal, &mut |status| {
+        view.measuring(status.spent_s, status.budget_s, &words(status));
+    })
+    .map_err(|source| PipelineError::Measure {
+        source,
+        recording: path,
+    })
+    .inspect(|_| view.detail(&format!("measured for {:.1} s", stopwatch.seconds())))
+}
+
+/// `round 12, 31 of 57 decided, 3 min 10 s left`
+fn words(status: &Status) -> String {
+    let stage = match status.phase {
+        Phase::Warmup => "warming up".to_owned(),
+        Phase::Measure => format!("round {}", status.round + 1),
+        Phase::Confirm => format!("confirming, round {}", status.round + 1),
+    };
+    let decided = format!("{} of {} decided", status.decided, status.scenarios);
+    let left = status.budget_s.map(|budget_s| {
+        format!(
+            ", at most {} left",
+            crate::report::format::seconds((budget_s - status.spent_s).max(0.0))
+        )
+    });
+    format!("{stage}, {decided}{}", left.unwrap_or_default())
+}

@@ -1,0 +1,411 @@
+//! The workshop: lays out both sides, base first, builds them in one tree, and keeps what they became.
+
+use crate::bench_source::{self, Sources};
+use crate::build::{BenchTarget, Benches, Built, BuiltFile};
+use crate::difference::{Circumstances, differences};
+use crate::edge::cargo::{Cargo, CargoError};
+use crate::edge::clock::Stopwatch;
+use crate::edge::criterion::is_criterion;
+use crate::edge::git::{Repo, Snapshot, changed_paths};
+use crate::edge::home::{Room, RunFolder};
+use crate::edge::process::Runner;
+use crate::edge::store;
+use crate::edge::tree::{Sides, Tree};
+use crate::edge::view::View;
+use crate::plan::{Harness, Plan};
+use crate::recording::{BenchChange, Build, Event, Executable, Skipped};
+use crate::revision::{Revision, Side};
+use crate::scenario::Target;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Names under which packages of criterion's kind are known to a lock file.
+const CRITERION_PACKAGES: [&str; 3] = ["criterion", "criterion2", "codspeed-criterion-compat"];
+
+/// Where both sides are built.
+#[derive(Debug)]
+pub struct Workshop<'a> {
+    /// The user's repository.
+    pub repo: &'a Repo,
+    /// The tool's room for it.
+    pub room: &'a Room,
+    /// Starts cargo.
+    pub runner: &'a Runner,
+    /// Who watches.
+    pub view: &'a View,
+}
+
+/// Both sides, built.
+#[derive(Debug)]
+pub struct Product {
+    /// Facts for the recording, in order.
+    pub events: Vec<Event>,
+    /// The tree, ready to hold either side.
+    pub sides: Sides,
+}
+
+/// Neither side can be built or measured.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkshopError {
+    /// The repository could not be read.
+    #[error(transparent)]
+    Git(#[from] crate::edge::git::GitError),
+    /// The private tree could not be laid out.
+    #[error(transparent)]
+    Tree(#[from] crate::edge::tree::TreeError),
+    /// The tool's folder could not be used.
+    #[error(transparent)]
+    Home(#[from] crate::edge::home::HomeError),
+    /// A source or lock file could not be read.
+    #[error(transparent)]
+    Store(#[from] store::StoreError),
+    /// Cargo could not be used.
+    #[error(transparent)]
+    Cargo(#[from] CargoError),
+}
+
+/// One side on its way through the workshop.
+struct Piece {
+    side: Side,
+    snapshot: Snapshot,
+    checkout_s: f64,
+    toolchain: Option<String>,
+    benches: Benches,
+    built: Built,
+}
+
+impl Workshop<'_> {
+    /// Lays out and builds base, then head in the same tree, and keeps their executables in `run`.
+    ///
+    /// A side that cannot be built is a [`Build`] with a failure, unless neither can.
+    ///
+    /// # Errors
+    /// [`WorkshopError`] if there is nothing to go on with.
+    pub fn build(&self, plan: &Plan, run: &RunFolder) -> Result<Product, WorkshopError> {
+        let [base_snapshot, head_snapshot] = self.snapshots(plan)?;
+        let tree = Tree::open(self.room.tree())?;
+        let base = self.piece(Side::Base, plan, base_snapshot, None, &tree)?;
+        let base_kept = self.keep(&base, run)?;
+        let head = self.piece(Side::Head, plan, head_snapshot, Some(&base.snapshot), &tree)?;
+        let head_kept = self.keep(&head, run)?;
+
+        let mut events = Vec::new();
+        for (piece, revision, (executables, foreign)) in
+            [(&base, &plan.base, base_kept), (&head, &plan.head, head_kept)]
+        {
+            events.extend(piece.snapshot.notes.iter().map(|note| note_on(piece.side, note)));
+            events.push(Event::Build(piece.record(revision, executables, foreign)));
+        }
+        let (before, after) = (self.circumstances(&base), self.circumstances(&head));
+        events.extend(differences(&before, &after).into_iter().map(Event::Difference));
+        if plan.selection.harness == Harness::Own {
+            events.extend(bench_changes(&base, &head).into_iter().map(Event::BenchChange));
+        }
+        events.extend(provenance_notes(&base, &head));
+        events.extend(unbenched_note(&base, &head));
+        let sides = Sides::new(tree, &base.snapshot, &head.snapshot, self.room.sides())?;
+        Ok(Product { events, sides })
+    }
+
+    /// Lays out both sides again for a run that goes on, without building.
+    ///
+    /// # Errors
+    /// [`WorkshopError`] if the repository no longer has what the run began with.
+    pub fn lay_again(&self, plan: &Plan) -> Result<Sides, WorkshopError> {
+        let [base, head] = self.snapshots(plan)?;
+        let tree = Tree::open(self.room.tree())?;
+        tree.lay(&head, Some(&base))?;
+        Ok(Sides::new(tree, &base, &head, self.room.sides())?)
+    }
+
+    /// What each side's tree holds: its commit, with the other side's bench folders if the harness says so.
+    fn snapshots(&self, plan: &Plan) -> Result<[Snapshot; 2], WorkshopError> {
+        let base = self.repo.snapshot(&plan.base)?;
+        let head = self.repo.snapshot(&plan.head)?;
+        Ok(match plan.selection.harness {
+            Harness::Own => [base, head],
+            Harness::Head => [base.overlay(&head, in_bench_folder), head],
+            Harness::Base => {
+                let head = head.overlay(&base, in_bench_folder);
+                [base, head]
+            }
+        })
+    }
+
+    fn piece(
+        &self,
+        side: Side,
+        plan: &Plan,
+        snapshot: Snapshot,
+        previous: Option<&Snapshot>,
+        tree: &Tree,
+    ) -> Result<Piece, WorkshopError> {
+        self.view.step(&format!("laying out {side}"));
+        let stopwatch = Stopwatch::start();
+        tree.lay(&snapshot, previous)?;
+        self.lend_lock_file(&snapshot, plan)?;
+        let checkout_s = stopwatch.seconds();
+        let (tree, target_dir) = (self.room.tree(), self.room.target_dir());
+        let cargo = Cargo {
+            runner: self.runner,
+            tree: &tree,
+            target_dir: &target_dir,
+            selection: &plan.selection,
+        };
+        let toolchain = cargo.toolchain();
+        let stopwatch = Stopwatch::start();
+        let attempt = cargo.benches().and_then(|benches| {
+            if benches.wanted.is_empty() {
+                return Ok((benches, Built::default()));
+            }
+            let built = cargo.build(&benches, |progress| {
+                self.view
+                    .building(side.as_str(), progress.done, progress.of, progress.package);
+            })?;
+            Ok((benches, built))
+        });
+        self.view.clear();
+        let (benches, built) = match attempt {
+            Ok(pair) => pair,
+            // These concern the tool or the request, not one side's code.
+            Err(error @ (CargoError::Interrupted | CargoError::Process(_) | CargoError::Package { .. })) => {
+                return Err(error.into());
+            }
+            Err(error) => {
+                let built = Built {
+                    failure: Some(error.to_string()),
+                    seconds: stopwatch.seconds(),
+                    ..Built::default()
+                };
+                (Benches::default(), built)
+            }
+        };
+        self.view.detail(&format!(
+            "{side}: laid out in {checkout_s:.2} s, built in {:.2} s, {} bench executables",
+            built.seconds,
+            built.benches.len()
+        ));
+        Ok(Piece {
+            side,
+            snapshot,
+            checkout_s,
+            toolchain,
+            benches,
+            built,
+        })
+    }
+
+    /// A repository that ignores its lock file is built with the user's own, so that both sides have the same
+    /// dependencies and nothing has to be resolved anew.
+    fn lend_lock_file(&self, snapshot: &Snapshot, plan: &Plan) -> Result<(), WorkshopError> {
+        let path = Path::new(&plan.selection.folder).join("Cargo.lock");
+        if snapshot.get(&path).is_some() {
+            return Ok(());
+        }
+        if let Some(text) = store::read_text(&self.repo.root().join(&path))? {
+            store::write(&self.room.tree().join(&path), text.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Copies the criterion executables out; returns them, and the bench targets that turned out to be something else.
+    fn keep(&self, piece: &Piece, run: &RunFolder) -> Result<(Vec<Executable>, Vec<Skipped>), WorkshopError> {
+        let mut executables = Vec::new();
+        let mut foreign = Vec::new();
+        for file in &piece.built.benches {
+            let Some(bench) = piece
+                .benches
+                .wanted
+                .iter()
+                .find(|bench| bench.target == file.target)
+            else {
+                continue;
+            };
+            if !is_criterion(&store::read_bytes(&file.path)?) {
+                foreign.push(Skipped {
+                    target: file.target.clone(),
+                    reason: foreign_harness(piece, bench),
+                });
+                continue;
+            }
+            let name = format!("{}--{}", file.target.package, file.target.target);
+            let (path, digests) = run.keep(piece.side, &name, &file.path)?;
+            executables.push(Executable {
+                target: file.target.clone(),
+                path,
+                sha256: digests.file,
+                loaded_sha256: digests.loaded,
+                criterion: piece.criterion(&file.target.package),
+                package_dir: bench.package_dir.to_string_lossy().into_owned(),
+            });
+        }
+        Ok((executables, foreign))
+    }
+
+    fn circumstances(&self, piece: &Piece) -> Circumstances {
+        let mut circumstances = Circumstances {
+            lock: piece.built.lock.clone(),
+            toolchain: piece.toolchain.clone(),
+            scripts: piece.built.scripts.clone(),
+            ..Circumstances::default()
+        };
+        for (path, _) in piece.snapshot.entries() {
+            let text = || piece.text(path);
+            let key = path.to_string_lossy().into_owned();
+            if path.file_name().is_some_and(|name| name == "Cargo.toml") {
+                circumstances.manifests.extend(text().map(|text| (key, text)));
+            } else if path.ends_with(".cargo/config.toml") || path.ends_with(".cargo/config") {
+                circumstances.configs.extend(text().map(|text| (key, text)));
+            } else if in_bench_folder(path) && path.extension().is_none_or(|extension| extension != "rs") {
+                circumstances
+                    .bench_data
+                    .extend(piece.snapshot.content_id(path).map(|id| (key, id.to_string())));
+            }
+        }
+        circumstances
+    }
+}
+
+impl Piece {
+    fn record(&self, revision: &Revision, executables: Vec<Executable>, foreign: Vec<Skipped>) -> Build {
+        let mut skipped = self.benches.skipped.clone();
+        skipped.extend(foreign);
+        Build {
+            side: self.side,
+            sha: revision.sha.clone(),
+            checkout_s: self.checkout_s,
+            build_s: self.built.seconds,
+            toolchain: self.toolchain.clone(),
+            executables,
+            skipped,
+            failure: self.built.failure.clone(),
+        }
+    }
+
+    fn criterion(&self, package: &str) -> Option<String> {
+        let lock = self.built.lock.as_ref()?;
+        CRITERION_PACKAGES
+            .iter()
+            .find_map(|name| lock.version_for(package, name))
+            .map(str::to_owned)
+    }
+
+    /// Texts of the files one bench's own crate consists of.
+    fn sources(&self, file: &BuiltFile) -> Sources {
+        let named = |path: &PathBuf| Some((path.to_string_lossy().into_owned(), self.text(path)?));
+        file.sources.iter().filter_map(named).collect()
+    }
+
+    /// A file of this side as text. It was laid out before, so what cannot be read now is what the tree lacks too.
+    fn text(&self, path: &Path) -> Option<String> {
+        let bytes = self.snapshot.read(path).ok().flatten()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// Whether a path is below the `benches` folder of some package.
+fn in_bench_folder(path: &Path) -> bool {
+    path.parent()
+        .is_some_and(|parent| parent.iter().any(|part| part == "benches"))
+}
+
+/// Which harness a bench executable without criterion most likely has, for people.
+fn foreign_harness(piece: &Piece, bench: &BenchTarget) -> String {
+    let known = [
+        "divan",
+        "iai-callgrind",
+        "gungraun",
+        "iai",
+        "tango-bench",
+        "easybench",
+        "brunch",
+        "microbench",
+    ];
+    let lock = piece.built.lock.as_ref();
+    let found = known.iter().find(|name| {
+        lock.is_some_and(|lock| lock.version_for(&bench.target.package, name).is_some())
+            && piece
+                .text(&bench.source)
+                .is_some_and(|text| text.contains(&name.replace('-', "_")))
+    });
+    match found {
+        Some(name) => format!("{name} harness: only criterion is supported"),
+        None => "its own harness: only criterion is supported".to_owned(),
+    }
+}
+
+fn bench_changes(base: &Piece, head: &Piece) -> Vec<BenchChange> {
+    let by_target: BTreeMap<&Target, &BuiltFile> = base
+        .built
+        .benches
+        .iter()
+        .map(|file| (&file.target, file))
+        .collect();
+    let mut changes = Vec::new();
+    for file in &head.built.benches {
+        let Some(before) = by_target.get(&file.target) else {
+            continue;
+        };
+        let pieces = bench_source::changed_pieces(&base.sources(before), &head.sources(file));
+        if !pieces.is_empty() {
+            changes.push(BenchChange {
+                target: file.target.clone(),
+                pieces,
+            });
+        }
+    }
+    changes
+}
+
+/// Without a committed lock file nobody can say later which dependencies were measured.
+fn provenance_notes(base: &Piece, head: &Piece) -> Vec<Event> {
+    let sides: Vec<&str> = [base, head]
+        .iter()
+        .filter(|piece| {
+            let built = piece.benches.lock_file.file_name().is_some();
+            built
+                && !piece
+                    .snapshot
+                    .entries()
+                    .any(|(path, _)| path.ends_with("Cargo.lock"))
+        })
+        .map(|piece| piece.side.as_str())
+        .collect();
+    if sides.is_empty() {
+        return Vec::new();
+    }
+    let text = format!(
+        "dependency provenance unavailable: no Cargo.lock is committed on {}; both sides used the same resolution",
+        sides.join(" and ")
+    );
+    vec![Event::Note { text }]
+}
+
+/// Says so if sources changed but every executable is the same.
+fn unbenched_note(base: &Piece, head: &Piece) -> Option<Event> {
+    let changed: Vec<String> = changed_paths(&base.snapshot, &head.snapshot)
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .map(|path| path.to_string_lossy().into_owned())
+        .collect();
+    if changed.is_empty() {
+        return None;
+    }
+    const SHOWN: usize = 5;
+    let more = changed.len().saturating_sub(SHOWN);
+    let names = changed.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    let rest = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    Some(Event::Note {
+        text: format!("changed Rust files: {names}{rest}"),
+    })
+}
+
+fn note_on(side: Side, note: &str) -> Event {
+    Event::Note {
+        text: format!("{side}: {note}"),
+    }
+}
