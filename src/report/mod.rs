@@ -4,6 +4,8 @@
 
 pub mod csv;
 pub mod format;
+#[cfg(test)]
+pub(crate) mod hostile;
 pub mod json;
 pub mod label;
 pub mod markdown;

@@ -40,6 +40,8 @@ impl Default for Options {
 const NOTED_ROWS: usize = 20;
 /// Differences between the sides that are shown unless `verbose`; a lock file easily has hundreds.
 const DIFFERENCES: usize = 12;
+/// Lines of one note that are shown unless `verbose`: the first one and the last ones, where the error is.
+const NOTE_LINES: usize = 12;
 /// Narrowest id column that still tells rows apart.
 const SHORTEST_ID: usize = 16;
 /// Cells that left-hand titles (`base`, `method`) take, the gap included.
@@ -89,7 +91,7 @@ fn head(page: &mut Page, report: &Report) {
         );
     }
     for note in &report.notes {
-        page.titled("note", note);
+        page.titled("note", &page.shortened(note));
     }
 }
 
@@ -137,17 +139,16 @@ fn table_lines(findings: &[&Finding], labels: &Labels, width: usize) -> Vec<Stri
             table.add_row(row);
         }
         for (index, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((0, 2));
+            column.set_padding((0, if index == 6 { 0 } else { 2 }));
             if index > 1 {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
         table
     };
-    // What the six other columns take is the width of a line without the id column. The last column's padding is
-    // trimmed away below.
+    // What the six other columns take is the width of a line without the id column.
     let line = build(1).lines().next().unwrap_or_default();
-    let others = line.width().saturating_sub("Scenario".len() + 2);
+    let others = line.width().saturating_sub("Scenario".len());
     let table = build(width.saturating_sub(others).max(SHORTEST_ID));
     table.lines().map(|line| line.trim_end().to_owned()).collect()
 }
@@ -199,7 +200,7 @@ fn row_notes(page: &mut Page, report: &Report, labels: &Labels) {
         let icon = status::terminal_icon(status::icon(finding));
         page.paragraph(&format!("{icon} {}", labels.of(finding)));
         for note in notes {
-            page.indented(note, 3);
+            page.indented(&page.shortened(note), 3);
         }
     }
     if noted.len() > shown {
@@ -270,6 +271,18 @@ impl Page<'_> {
         }
     }
 
+    /// A long note (a compiler's output) without its middle.
+    fn shortened(&self, note: &str) -> String {
+        let lines: Vec<&str> = note.trim().lines().collect();
+        if self.options.verbose || lines.len() <= NOTE_LINES {
+            return note.to_owned();
+        }
+        let left_out = lines.len() - NOTE_LINES;
+        let middle = format!("… {} left out (--verbose)", count(left_out, "line"));
+        let last = &lines[left_out + 1..];
+        [&[lines[0], middle.as_str()], last].concat().join("\n")
+    }
+
     fn indented(&mut self, text: &str, indent: usize) {
         for line in self.wrapped(text, indent) {
             self.line(&format!("{:indent$}{line}", ""), Style::new());
@@ -297,3 +310,6 @@ impl Page<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
