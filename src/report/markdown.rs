@@ -45,7 +45,7 @@ pub fn render(report: &Report) -> String {
 
 fn head(report: &Report, budget: &mut Budget) -> String {
     let headline = sentence::headline(report);
-    let mut out = format!("### {} {}\n\n", headline.icon, prose(&headline.text));
+    let mut out = format!("### {} {}\n\n", headline.icon(), prose(&headline.text));
     let (base, head) = (revision(&report.base), revision(&report.head));
     out.push_str(&format!("Base {base} → head {head}\n\n"));
     budget.spend(&out);
@@ -97,7 +97,7 @@ fn failures(report: &Report, labels: &Labels, budget: &mut Budget) -> String {
         .map(|verdict| format!("{} {}", report.count(verdict), status::counted(verdict)))
         .collect();
     let body = notes(&rows, labels, budget, 12_000);
-    details(&format!("Not judged: {}", counts.join(", ")), &body)
+    details(&format!("Could not be compared: {}", counts.join(", ")), &body)
 }
 
 fn all(report: &Report, labels: &Labels, budget: &mut Budget) -> String {
@@ -119,9 +119,9 @@ fn all(report: &Report, labels: &Labels, budget: &mut Budget) -> String {
     let notes = notes(&noted, labels, budget, 10_000);
     let scenarios = count(rows.len(), "scenario");
     let title = if fitted.left_out.is_empty() {
-        format!("All {scenarios}")
+        format!("Full table ({scenarios})")
     } else {
-        format!("{} of {scenarios}", fitted.shown.len())
+        format!("Table of {} of {scenarios}", fitted.shown.len())
     };
     details(&title, &[fitted.text, unlisted(&fitted.left_out), notes].concat())
 }
@@ -133,14 +133,16 @@ fn foot(report: &Report, budget: &mut Budget) -> String {
         prose(&sentence::method(report)),
         prose(&capitalised(&sentence::rule(report))),
     );
-    if let Some(elapsed) = sentence::elapsed(report) {
-        out.push_str(&format!("**Time:** {}\n\n", prose(&elapsed)));
-    }
+    let time = sentence::elapsed(report)
+        .map(|elapsed| format!("**Time:** {}\n\n", prose(&elapsed)))
+        .unwrap_or_default();
+    budget.spend(&time);
     budget.spend(&out);
     if !report.blind_spots.is_empty() {
         out.push_str("**What this run cannot catch:**\n\n");
         out.push_str(&list(&report.blind_spots, "sentence", budget));
     }
+    out.push_str(&time);
     out
 }
 

@@ -18,6 +18,8 @@ pub mod svg;
 pub mod terminal;
 pub mod visible;
 
+pub use terminal::Options;
+
 use crate::metric::Metric;
 use crate::recording::{Difference, Host};
 use crate::revision::Revision;
@@ -183,7 +185,7 @@ pub enum Format {
 
 /// The report as text in one format. Only [`Format::Term`] looks at the options.
 #[must_use]
-pub fn render(report: &Report, format: Format, options: &terminal::Options) -> String {
+pub fn render(report: &Report, format: Format, options: &Options) -> String {
     match format {
         Format::Term => terminal::render(report, options),
         Format::Md => markdown::render(report),

@@ -64,8 +64,9 @@ pub fn render(report: &Report, options: &Options) -> String {
 
 fn head(page: &mut Page, report: &Report) {
     let headline = sentence::headline(report);
-    let text = format!("{} {}", status::terminal_icon(headline.icon), headline.text);
-    page.styled_paragraph(&text, headline_style(report));
+    let text = format!("{} {}", status::terminal_icon(headline.icon()), headline.text);
+    let style = verdict_style(headline.verdict, headline.flag).bold();
+    page.styled_paragraph(&text, style);
     for (title, revision) in [("base", &report.base), ("head", &report.head)] {
         page.titled(
             title,
@@ -85,10 +86,7 @@ fn head(page: &mut Page, report: &Report) {
     }
     if report.differences.len() > shown {
         let left = report.differences.len() - shown;
-        page.titled(
-            "",
-            &format!("… and {} (--verbose)", count(left, "more difference")),
-        );
+        page.titled("", &format!("… and {} (-v)", count(left, "more difference")));
     }
     for note in &report.notes {
         page.titled("note", &page.shortened(note));
@@ -123,7 +121,7 @@ fn table(page: &mut Page, report: &Report, labels: &Labels) {
             .map(|verdict| format!("{} {}", report.count(verdict), verdict.as_str()))
             .collect();
         page.blank();
-        page.paragraph(&format!("{} not listed (--verbose)", counts.join(" and ")));
+        page.paragraph(&format!("{} not listed (-v lists them)", counts.join(" and ")));
     }
 }
 
@@ -205,7 +203,7 @@ fn row_notes(page: &mut Page, report: &Report, labels: &Labels) {
     }
     if noted.len() > shown {
         let left = count(noted.len() - shown, "more row");
-        page.paragraph(&format!("… and notes about {left} (--verbose)"));
+        page.paragraph(&format!("… and notes about {left} (-v)"));
     }
 }
 
@@ -222,13 +220,12 @@ fn foot(page: &mut Page, report: &Report) {
     }
 }
 
-fn headline_style(report: &Report) -> Style {
-    let color = match sentence::headline(report).icon {
-        "🔴" | "❌" => AnsiColor::Red,
-        "⚠️" | "❔" => AnsiColor::Yellow,
-        _ => AnsiColor::Green,
-    };
-    color.on_default().bold()
+fn verdict_style(verdict: Verdict, flag: Flag) -> Style {
+    match (verdict, flag) {
+        (Verdict::Failed, _) | (_, Flag::Alert) => AnsiColor::Red.on_default(),
+        (Verdict::Unclear, _) | (_, Flag::Warn) => AnsiColor::Yellow.on_default(),
+        _ => AnsiColor::Green.on_default(),
+    }
 }
 
 fn row_style(finding: &Finding) -> Style {
@@ -278,7 +275,7 @@ impl Page<'_> {
             return note.to_owned();
         }
         let left_out = lines.len() - NOTE_LINES;
-        let middle = format!("… {} left out (--verbose)", count(left_out, "line"));
+        let middle = format!("… {} left out (-v)", count(left_out, "line"));
         let last = &lines[left_out + 1..];
         [&[lines[0], middle.as_str()], last].concat().join("\n")
     }

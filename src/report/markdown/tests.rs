@@ -61,7 +61,7 @@ fn the_sample_as_a_comment() {
     - 🟢 `logits/penalty`: fresh processes confirm it with −20.0 %
 
     <details>
-    <summary>All 13 scenarios</summary>
+    <summary>Full table (13 scenarios)</summary>
 
     | Status | Scenario | Base | Head | Change | ± | Detectable |
     | :-- | :-- | --: | --: | --: | --: | --: |
@@ -85,7 +85,7 @@ fn the_sample_as_a_comment() {
     </details>
 
     <details>
-    <summary>Not judged: 1 failed, 1 not comparable</summary>
+    <summary>Could not be compared: 1 failed, 1 not comparable</summary>
 
     - ⛔ `sampling/top_p`: bench source changed: benches/ops.rs:41
     - ❌ `kv_cache/pages\n@everyone`: head crashed in round 3:
@@ -101,13 +101,13 @@ fn the_sample_as_a_comment() {
 
     **Method:** 16 paired rounds, floor from 32 null pairs, family 5 %, judged 6 of 11, smallest detectable 1.4 % median, running second costs +0.3 %, seed 7. A row is flagged if its interval excludes zero, its change is at least 2 % and 1 ns and above the row's own noise floor, and fresh processes repeat it; alert from 10 %; an unchanged row may hide up to 5 %.
 
-    **Time:** 4 min 12 s: checkout 0.40 s, build base 58 s, build head 0.15 s, measuring 3 min 11 s
-
     **What this run cannot catch:**
 
     - 3 changed files are not reached by any bench: src/io.rs, src/net.rs and 1 more
     - changes below 6.1 % in the 3 unclear rows
     - anything on a GPU: this machine has none
+
+    **Time:** 4 min 12 s: checkout 0.40 s, build base 58 s, build head 0.15 s, measuring 3 min 11 s
     ");
 }
 
@@ -134,7 +134,7 @@ fn one_unchanged_row_as_a_comment() {
     Base `main` (1a1a1a1a1a) → head `working tree` (f0f0f0f0f0)
 
     <details>
-    <summary>All 1 scenario</summary>
+    <summary>Full table (1 scenario)</summary>
 
     | Status | Scenario | Base | Head | Change | ± | Detectable |
     | :-- | :-- | --: | --: | --: | --: | --: |
@@ -168,7 +168,7 @@ fn two_thousand_rows_keep_every_change_and_count_what_is_cut() {
         "{cut}"
     );
     assert!(text.contains(&format!(
-        "<summary>{} of 2000 scenarios</summary>",
+        "<summary>Table of {} of 2000 scenarios</summary>",
         43 + unchanged
     )));
     assert!(!text.contains("::group::"));

@@ -68,6 +68,14 @@ fn the_picture_is_its_own_page() {
 }
 
 #[test]
+fn what_stands_in_for_a_picture_is_well_formed() {
+    assert_eq!(
+        texts(&super::unavailable("<1> & 2")),
+        ["<1> & 2 (no plot: the font is broken)"]
+    );
+}
+
+#[test]
 fn the_same_report_gives_the_same_bytes() {
     assert_eq!(render(&sample::report()), render(&sample::report()));
 }

@@ -132,7 +132,7 @@ fn many_unchanged_rows_are_a_count() {
         .insert(0, sample::changed("slow", Verdict::Regressed, 100.0, 0.2, 0.01));
     let folded = render(&report, &plain());
     assert!(
-        folded.contains("11 unchanged and 1 identical not listed (--verbose)"),
+        folded.contains("11 unchanged and 1 identical not listed (-v lists them)"),
         "{folded}"
     );
     assert!(folded.contains("slow") && !folded.contains("group/0"), "{folded}");
@@ -169,12 +169,9 @@ fn long_output_and_many_notes_are_shortened() {
     failed.notes.push(output.join("\n"));
     report.findings.push(failed);
     let text = render(&report, &plain());
+    assert!(text.contains("… and notes about 11 more rows (-v)"), "{text}");
     assert!(
-        text.contains("… and notes about 11 more rows (--verbose)"),
-        "{text}"
-    );
-    assert!(
-        text.contains("line 0\n   … 38 lines left out (--verbose)\n   line 39\n"),
+        text.contains("line 0\n   … 38 lines left out (-v)\n   line 39\n"),
         "{text}"
     );
     assert!(text.contains("line 49\n"), "{text}");
