@@ -15,7 +15,7 @@ use unicode_width::UnicodeWidthStr;
 /// How the terminal report is laid out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Cells of a line. Below about 80 the table keeps a readable id and grows wider than this.
+    /// Cells of a line. Below about 75 the table keeps a readable id and grows wider than this.
     pub width: usize,
     /// Whether to add colour; whoever prints knows what the terminal can do.
     pub color: bool,
@@ -137,7 +137,7 @@ fn table_lines(findings: &[&Finding], labels: &Labels, width: usize) -> Vec<Stri
             table.add_row(row);
         }
         for (index, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((0, if index == 6 { 0 } else { 2 }));
+            column.set_padding((0, if index == 6 { 0 } else { 1 }));
             if index > 1 {
                 column.set_cell_alignment(CellAlignment::Right);
             }
@@ -297,8 +297,10 @@ impl Page<'_> {
     /// Visible lines that fit beside an indentation.
     fn wrapped(&self, text: &str, indent: usize) -> Vec<String> {
         let room = self.options.width.saturating_sub(indent).max(SHORTEST_ID);
+        // No breaks at hyphens: `-C target-cpu=native` must stay fit for copying.
+        let options = textwrap::Options::new(room).word_splitter(textwrap::WordSplitter::NoHyphenation);
         let lines = visible::lines(text);
-        let wrapped = lines.iter().flat_map(|line| textwrap::wrap(line, room));
+        let wrapped = lines.iter().flat_map(|line| textwrap::wrap(line, &options));
         let wrapped: Vec<String> = wrapped.map(std::borrow::Cow::into_owned).collect();
         if wrapped.is_empty() {
             vec![String::new()]

@@ -32,21 +32,21 @@ fn the_sample_in_a_terminal() {
                   flags RUSTFLAGS: only head has it, -C target-cpu=native
     note          bench target `kernels/cuda` was not run: needs feature cuda
 
-    Status              Scenario                           Base      Head    Change       ±   Detectable
+    Status             Scenario                                Base     Head   Change      ±  Detectable
     ────────────────────────────────────────────────────────────────────────────────────────────────────
-    🔴 alert            matmul/f32/8x1024x1024          1.05 ms   1.18 ms   +12.3 %   0.6 %        1.0 %
-    ❔ unclear          gather/bf16                     12.3 µs   13.0 µs    +5.2 %   3.1 %        5.0 %
-    ⚠  warn             add|`f16`/*1_000*                402 ns    416 ns    +3.4 %   1.1 %        1.8 %
-    ❔ unclear          reduce_mean/<script>            88.0 ms   89.0 ms    +1.1 %   6.1 %        9.8 %
-    ✅ unchanged        add/f32/a_very…096,cols=1024    1.23 µs   1.24 µs    +0.3 %   0.8 %        1.3 %
-    ✅ unchanged        add/f32/1                       1.50 ns   1.50 ns     0.0 %   0.0 %        0.0 %
-    🟢 faster           logits/penalty                  1.00 µs    810 ns   −19.0 %   2.0 %        3.2 %
-    ⛔ not comparable   sampling/top_p                  1.50 µs   3.10 µs         –       –            –
-    ❌ failed           kv_cache/pages\n@everyone      0.402 ns         –         –       –            –
-    ❔ unclear          matmul/hang                           –         –         –       –            –
-    🟰 identical        tokenize/日本 µ                  2.00 s    2.00 s         –       –            –
-    🆕 new              grammar/\u{202e}mask\u{20}            –   31.4 ns         –       –            –
-    🗑  removed          grammar/old                     30.9 ns         –         –       –            –
+    🔴 alert           matmul/f32/8x1024x1024               1.05 ms  1.18 ms  +12.3 %  0.6 %       1.0 %
+    ❔ unclear         gather/bf16                          12.3 µs  13.0 µs   +5.2 %  3.1 %       5.0 %
+    ⚠  warn            add|`f16`/*1_000*                     402 ns   416 ns   +3.4 %  1.1 %       1.8 %
+    ❔ unclear         reduce_mean/<script>                 88.0 ms  89.0 ms   +1.1 %  6.1 %       9.8 %
+    ✅ unchanged       add/f32/a_very_lo…s=4096,cols=1024   1.23 µs  1.24 µs   +0.3 %  0.8 %       1.3 %
+    ✅ unchanged       add/f32/1                            1.50 ns  1.50 ns    0.0 %  0.0 %       0.0 %
+    🟢 faster          logits/penalty                       1.00 µs   810 ns  −19.0 %  2.0 %       3.2 %
+    ⛔ not comparable  sampling/top_p                       1.50 µs  3.10 µs        –      –           –
+    ❌ failed          kv_cache/pages\n@everyone           0.402 ns        –        –      –           –
+    ❔ unclear         matmul/hang                                –        –        –      –           –
+    🟰 identical       tokenize/日本 µ                       2.00 s   2.00 s        –      –           –
+    🆕 new             grammar/\u{202e}mask\u{20}                 –  31.4 ns        –      –           –
+    🗑  removed         grammar/old                          30.9 ns        –        –      –           –
 
     🔴 matmul/f32/8x1024x1024
        fresh processes confirm it with +11.8 %
