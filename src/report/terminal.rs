@@ -15,7 +15,7 @@ use unicode_width::UnicodeWidthStr;
 /// How the terminal report is laid out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Cells of a line. Below about 75 the table keeps a readable id and grows wider than this.
+    /// Cells of a line. Below about 82 the table keeps a readable id and grows wider than this.
     pub width: usize,
     /// Whether to add colour; whoever prints knows what the terminal can do.
     pub color: bool,
