@@ -3,8 +3,7 @@
 //! For whoever changes a renderer and wants to look at the result. Formats: term, md, json, csv, svg; a second
 //! argument sets the width of `term`, a third one (any word) turns its colour on.
 
-use abreast::report::terminal::Options;
-use abreast::report::{Format, render};
+use abreast::report::{Format, Options, render};
 // The sample names its types by `crate::`, which here is this file.
 use abreast::{metric, recording, report, revision, scenario, verdict};
 use clap::ValueEnum;

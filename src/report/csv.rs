@@ -28,3 +28,6 @@ fn table(report: &Report) -> Option<String> {
     }
     String::from_utf8(writer.into_inner().ok()?).ok()
 }
+
+#[cfg(test)]
+mod tests;

@@ -162,3 +162,6 @@ impl WireElapsed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

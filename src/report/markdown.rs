@@ -27,6 +27,8 @@ const LONGEST_ID: usize = 120;
 const LONGEST_NOTE: usize = 500;
 /// Lines of a program's output below a row: the last ones, where the error is.
 const OUTPUT_LINES: usize = 12;
+/// Notes of one row, so that one row cannot take the room of all others.
+const NOTES_OF_A_ROW: usize = 6;
 /// Sentences of a list about the whole run.
 const LONGEST_LIST: usize = 10;
 
@@ -45,7 +47,7 @@ pub fn render(report: &Report) -> String {
 
 fn head(report: &Report, budget: &mut Budget) -> String {
     let headline = sentence::headline(report);
-    let mut out = format!("### {} {}\n\n", headline.icon, prose(&headline.text));
+    let mut out = format!("### {} {}\n\n", headline.icon(), prose(&headline.text));
     let (base, head) = (revision(&report.base), revision(&report.head));
     out.push_str(&format!("Base {base} → head {head}\n\n"));
     budget.spend(&out);
@@ -97,7 +99,7 @@ fn failures(report: &Report, labels: &Labels, budget: &mut Budget) -> String {
         .map(|verdict| format!("{} {}", report.count(verdict), status::counted(verdict)))
         .collect();
     let body = notes(&rows, labels, budget, 12_000);
-    details(&format!("Not judged: {}", counts.join(", ")), &body)
+    details(&format!("Could not be compared: {}", counts.join(", ")), &body)
 }
 
 fn all(report: &Report, labels: &Labels, budget: &mut Budget) -> String {
@@ -119,9 +121,9 @@ fn all(report: &Report, labels: &Labels, budget: &mut Budget) -> String {
     let notes = notes(&noted, labels, budget, 10_000);
     let scenarios = count(rows.len(), "scenario");
     let title = if fitted.left_out.is_empty() {
-        format!("All {scenarios}")
+        format!("Full table ({scenarios})")
     } else {
-        format!("{} of {scenarios}", fitted.shown.len())
+        format!("Table of {} of {scenarios}", fitted.shown.len())
     };
     details(&title, &[fitted.text, unlisted(&fitted.left_out), notes].concat())
 }
@@ -133,14 +135,16 @@ fn foot(report: &Report, budget: &mut Budget) -> String {
         prose(&sentence::method(report)),
         prose(&capitalised(&sentence::rule(report))),
     );
-    if let Some(elapsed) = sentence::elapsed(report) {
-        out.push_str(&format!("**Time:** {}\n\n", prose(&elapsed)));
-    }
+    let time = sentence::elapsed(report)
+        .map(|elapsed| format!("**Time:** {}\n\n", prose(&elapsed)))
+        .unwrap_or_default();
+    budget.spend(&time);
     budget.spend(&out);
     if !report.blind_spots.is_empty() {
         out.push_str("**What this run cannot catch:**\n\n");
         out.push_str(&list(&report.blind_spots, "sentence", budget));
     }
+    out.push_str(&time);
     out
 }
 
@@ -169,29 +173,42 @@ fn details(title: &str, body: &str) -> String {
 
 /// Notes below a table, one item a row, as many as `most` units of the budget hold.
 fn notes(rows: &[&Finding], labels: &Labels, budget: &mut Budget, most: usize) -> String {
-    let items: Vec<String> = rows
+    let noted: Vec<&Finding> = rows
         .iter()
-        .map(|row| (row, sentence::row_notes(row)))
-        .filter(|(_, notes)| !notes.is_empty())
-        .map(|(row, notes)| {
-            let label = code(&visible::cut_middle(&labels.of(row), LONGEST_ID));
-            format!("- {} {label}: {}", status::icon(row), item(&notes))
-        })
+        .copied()
+        .filter(|row| !row.notes.is_empty() || sentence::confirmation(row).is_some())
         .collect();
-    fitting(&items, 0, ["row with notes", "rows with notes"], budget, most)
+    let items = noted.iter().map(|row| {
+        let label = code(&visible::cut_middle(&labels.of(row), LONGEST_ID));
+        format!(
+            "- {} {label}: {}",
+            status::icon(row),
+            item(&sentence::row_notes(row))
+        )
+    });
+    fitting(
+        items,
+        noted.len(),
+        ["row with notes", "rows with notes"],
+        budget,
+        most,
+    )
 }
 
 /// Several notes of one row: their first lines in a sentence, further lines as a block.
 fn item(notes: &[String]) -> String {
     let mut sentences: Vec<String> = Vec::new();
     let mut output: Vec<String> = Vec::new();
-    for note in notes {
+    for note in notes.iter().take(NOTES_OF_A_ROW) {
         let mut lines = visible::lines(note);
         if lines.is_empty() {
             continue;
         }
         sentences.push(prose(&visible::cut_end(&lines.remove(0), LONGEST_NOTE)));
         output.extend(lines);
+    }
+    if notes.len() > NOTES_OF_A_ROW {
+        sentences.push("…".to_owned());
     }
     let mut out = sentences.join("; ");
     out.push('\n');
@@ -205,25 +222,37 @@ fn item(notes: &[String]) -> String {
 /// A bullet list of sentences. It is short: it stands in front of the rows or below them, where a lock file with
 /// two hundred changes would bury the verdict.
 fn list(sentences: &[String], noun: &str, budget: &mut Budget) -> String {
-    let items: Vec<String> = sentences
+    let items = sentences
         .iter()
         .take(LONGEST_LIST)
-        .map(|sentence| format!("- {}", item(std::slice::from_ref(sentence))))
-        .collect();
-    let hidden = sentences.len() - items.len();
-    fitting(&items, hidden, [noun, &format!("{noun}s")], budget, 5_000)
+        .map(|sentence| format!("- {}", item(std::slice::from_ref(sentence))));
+    fitting(items, sentences.len(), [noun, &format!("{noun}s")], budget, 5_000)
 }
 
-/// As many items as `most` units of the budget hold, then a line that counts the others and those `hidden` before.
-fn fitting(items: &[String], hidden: usize, noun: [&str; 2], budget: &mut Budget, most: usize) -> String {
+/// As many items as `most` units of the budget hold, then a line that counts the others of `total`. Items are made
+/// one by one: of a hostile report's megabytes only what is shown is looked at.
+fn fitting(
+    items: impl Iterator<Item = String>,
+    total: usize,
+    [one, many]: [&str; 2],
+    budget: &mut Budget,
+    most: usize,
+) -> String {
     let mut part = budget.split(most);
-    let shown = items.iter().take_while(|text| part.afford(text)).count();
+    let mut shown = 0;
+    let mut out = String::new();
+    for text in items {
+        if !part.afford(&text) {
+            break;
+        }
+        out.push_str(&text);
+        shown += 1;
+    }
     budget.merge(part);
-    let mut out = items[..shown].concat();
-    match items.len() - shown + hidden {
+    match total - shown {
         0 => {}
-        1 => out.push_str(&format!("- … and 1 more {}, in the JSON report\n", noun[0])),
-        left => out.push_str(&format!("- … and {left} more {}, in the JSON report\n", noun[1])),
+        1 => out.push_str(&format!("- … and 1 more {one}, in the JSON report\n")),
+        left => out.push_str(&format!("- … and {left} more {many}, in the JSON report\n")),
     }
     if !out.is_empty() {
         out.push('\n');

@@ -4,6 +4,8 @@
 
 pub mod csv;
 pub mod format;
+#[cfg(test)]
+pub(crate) mod hostile;
 pub mod json;
 pub mod label;
 pub mod markdown;
@@ -15,6 +17,8 @@ pub mod status;
 pub mod svg;
 pub mod terminal;
 pub mod visible;
+
+pub use terminal::Options;
 
 use crate::metric::Metric;
 use crate::recording::{Difference, Host};
@@ -196,7 +200,7 @@ impl Format {
 
 /// The report as text in one format. Only [`Format::Term`] looks at the options.
 #[must_use]
-pub fn render(report: &Report, format: Format, options: &terminal::Options) -> String {
+pub fn render(report: &Report, format: Format, options: &Options) -> String {
     match format {
         Format::Term => terminal::render(report, options),
         Format::Md => markdown::render(report),

@@ -199,7 +199,8 @@ fn confirmed(id: &str, verdict: Verdict, base: f64, change: f64, half: f64, agai
     finding
 }
 
-fn difference(kind: &str, subject: &str, base: Option<&str>, head: Option<&str>) -> Difference {
+/// A difference between the sides.
+pub(crate) fn difference(kind: &str, subject: &str, base: Option<&str>, head: Option<&str>) -> Difference {
     Difference {
         kind: kind.to_owned(),
         subject: subject.to_owned(),

@@ -8,13 +8,23 @@ use super::{Finding, Report, status};
 use crate::recording::Difference;
 use crate::verdict::{Flag, Verdict};
 
-/// The first line: an icon and the count of every verdict that occurs.
+/// The first line: the worst news and the count of every verdict that occurs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Headline {
-    /// Icon of the worst news.
-    pub icon: &'static str,
+    /// Verdict that speaks for the whole report.
+    pub verdict: Verdict,
+    /// Flag that goes with it.
+    pub flag: Flag,
     /// `1 regressed, 52 unchanged of 53 scenarios`.
     pub text: String,
+}
+
+impl Headline {
+    /// Icon of the line.
+    #[must_use]
+    pub fn icon(&self) -> &'static str {
+        status::of(self.verdict, self.flag).0
+    }
 }
 
 /// The verdict line.
@@ -38,20 +48,20 @@ pub fn headline(report: &Report) -> Headline {
         }
         counts => format!("{} of {scenarios}", counts.join(", ")),
     };
-    Headline {
-        icon: headline_icon(report),
-        text,
-    }
+    let (verdict, flag) = overall(report);
+    Headline { verdict, flag, text }
 }
 
-fn headline_icon(report: &Report) -> &'static str {
+fn overall(report: &Report) -> (Verdict, Flag) {
     let any = |verdict| report.count(verdict) > 0;
     let alert = report
         .findings
         .iter()
         .any(|finding| finding.verdict == Verdict::Regressed && finding.flag == Flag::Alert);
-    let (verdict, flag) = if any(Verdict::Regressed) {
-        (Verdict::Regressed, if alert { Flag::Alert } else { Flag::Warn })
+    if alert {
+        (Verdict::Regressed, Flag::Alert)
+    } else if any(Verdict::Regressed) {
+        (Verdict::Regressed, Flag::Warn)
     } else if any(Verdict::Failed) {
         (Verdict::Failed, Flag::None)
     } else if report.compared() == 0 || report.judged() * 2 < report.compared() {
@@ -62,8 +72,7 @@ fn headline_icon(report: &Report) -> &'static str {
         (Verdict::Identical, Flag::None)
     } else {
         (Verdict::Unchanged, Flag::Ok)
-    };
-    status::of(verdict, flag).0
+    }
 }
 
 /// One difference: `lock serde: 1.0.1 → 1.0.2`, `flags added: -C target-cpu=native`.
@@ -207,47 +216,50 @@ mod tests {
     use super::*;
     use crate::report::sample;
 
+    /// Icon and text of the line.
+    fn line(report: &Report) -> (&'static str, String) {
+        let headline = headline(report);
+        (headline.icon(), headline.text)
+    }
+
     #[test]
     fn the_verdict_line_counts_what_occurs_in_a_fixed_order() {
-        let headline = headline(&sample::report());
-        assert_eq!(headline.icon, "🔴");
-        assert_eq!(
-            headline.text,
-            "2 regressed, 1 improved, 2 unchanged, 3 unclear, 1 identical, 1 new, 1 removed, 1 failed, \
-             1 not comparable of 13 scenarios"
-        );
+        let counts = "2 regressed, 1 improved, 2 unchanged, 3 unclear, 1 identical, 1 new, 1 removed, 1 failed, \
+                      1 not comparable of 13 scenarios";
+        assert_eq!(line(&sample::report()), ("🔴", counts.to_owned()));
     }
 
     #[test]
     fn a_report_about_nothing_is_not_green() {
-        assert_eq!(
-            headline(&sample::empty()),
-            Headline {
-                icon: "❔",
-                text: "Nothing was compared: no scenarios".to_owned()
-            }
-        );
         let mut report = sample::empty();
+        assert_eq!(
+            line(&report),
+            ("❔", "Nothing was compared: no scenarios".to_owned())
+        );
         report.findings.push(sample::bare("a", Verdict::New));
         assert_eq!(
-            headline(&report),
-            Headline {
-                icon: "❔",
-                text: "Nothing was compared: 1 new of 1 scenario".to_owned()
-            }
+            line(&report),
+            ("❔", "Nothing was compared: 1 new of 1 scenario".to_owned())
         );
     }
 
     #[test]
     fn failed_and_mostly_unclear_reports_are_not_green() {
         let mut report = sample::empty();
-        report.findings.push(sample::unchanged("a"));
-        assert_eq!(headline(&report).icon, "✅");
-        report.findings.push(sample::bare("b", Verdict::Unclear));
-        report.findings.push(sample::bare("c", Verdict::Unclear));
-        assert_eq!(headline(&report).icon, "❔");
-        report.findings.push(sample::bare("d", Verdict::Failed));
-        assert_eq!(headline(&report).icon, "❌");
+        let mut with = |finding| {
+            report.findings.push(finding);
+            line(&report).0
+        };
+        assert_eq!(with(sample::bare("a", Verdict::Identical)), "🟰");
+        assert_eq!(with(sample::unchanged("b")), "✅");
+        assert_eq!(with(sample::bare("c", Verdict::Unclear)), "✅");
+        assert_eq!(with(sample::bare("d", Verdict::NotComparable)), "✅");
+        assert_eq!(with(sample::bare("e", Verdict::Unclear)), "❔");
+        assert_eq!(with(sample::bare("f", Verdict::Failed)), "❌");
+        assert_eq!(
+            with(sample::changed("g", Verdict::Regressed, 1.0, 0.03, 0.01)),
+            "⚠️"
+        );
     }
 
     #[test]

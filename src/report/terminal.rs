@@ -15,7 +15,7 @@ use unicode_width::UnicodeWidthStr;
 /// How the terminal report is laid out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Cells of a line. Below about 80 the table keeps a readable id and grows wider than this.
+    /// Cells of a line. Below about 82 the table keeps a readable id and grows wider than this.
     pub width: usize,
     /// Whether to add colour; whoever prints knows what the terminal can do.
     pub color: bool,
@@ -40,6 +40,8 @@ impl Default for Options {
 const NOTED_ROWS: usize = 20;
 /// Differences between the sides that are shown unless `verbose`; a lock file easily has hundreds.
 const DIFFERENCES: usize = 12;
+/// Lines of one note that are shown unless `verbose`: the first one and the last ones, where the error is.
+const NOTE_LINES: usize = 12;
 /// Narrowest id column that still tells rows apart.
 const SHORTEST_ID: usize = 16;
 /// Cells that left-hand titles (`base`, `method`) take, the gap included.
@@ -62,8 +64,9 @@ pub fn render(report: &Report, options: &Options) -> String {
 
 fn head(page: &mut Page, report: &Report) {
     let headline = sentence::headline(report);
-    let text = format!("{} {}", status::terminal_icon(headline.icon), headline.text);
-    page.styled_paragraph(&text, headline_style(report));
+    let text = format!("{} {}", status::terminal_icon(headline.icon()), headline.text);
+    let style = verdict_style(headline.verdict, headline.flag).bold();
+    page.styled_paragraph(&text, style);
     for (title, revision) in [("base", &report.base), ("head", &report.head)] {
         page.titled(
             title,
@@ -83,13 +86,10 @@ fn head(page: &mut Page, report: &Report) {
     }
     if report.differences.len() > shown {
         let left = report.differences.len() - shown;
-        page.titled(
-            "",
-            &format!("… and {} (--verbose)", count(left, "more difference")),
-        );
+        page.titled("", &format!("… and {} (-v)", count(left, "more difference")));
     }
     for note in &report.notes {
-        page.titled("note", note);
+        page.titled("note", &page.shortened(note));
     }
 }
 
@@ -121,7 +121,7 @@ fn table(page: &mut Page, report: &Report, labels: &Labels) {
             .map(|verdict| format!("{} {}", report.count(verdict), verdict.as_str()))
             .collect();
         page.blank();
-        page.paragraph(&format!("{} not listed (--verbose)", counts.join(" and ")));
+        page.paragraph(&format!("{} not listed (-v lists them)", counts.join(" and ")));
     }
 }
 
@@ -137,17 +137,16 @@ fn table_lines(findings: &[&Finding], labels: &Labels, width: usize) -> Vec<Stri
             table.add_row(row);
         }
         for (index, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((0, 2));
+            column.set_padding((0, if index == 6 { 0 } else { 1 }));
             if index > 1 {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
         table
     };
-    // What the six other columns take is the width of a line without the id column. The last column's padding is
-    // trimmed away below.
+    // What the six other columns take is the width of a line without the id column.
     let line = build(1).lines().next().unwrap_or_default();
-    let others = line.width().saturating_sub("Scenario".len() + 2);
+    let others = line.width().saturating_sub("Scenario".len());
     let table = build(width.saturating_sub(others).max(SHORTEST_ID));
     table.lines().map(|line| line.trim_end().to_owned()).collect()
 }
@@ -199,12 +198,12 @@ fn row_notes(page: &mut Page, report: &Report, labels: &Labels) {
         let icon = status::terminal_icon(status::icon(finding));
         page.paragraph(&format!("{icon} {}", labels.of(finding)));
         for note in notes {
-            page.indented(note, 3);
+            page.indented(&page.shortened(note), 3);
         }
     }
     if noted.len() > shown {
         let left = count(noted.len() - shown, "more row");
-        page.paragraph(&format!("… and notes about {left} (--verbose)"));
+        page.paragraph(&format!("… and notes about {left} (-v)"));
     }
 }
 
@@ -221,13 +220,12 @@ fn foot(page: &mut Page, report: &Report) {
     }
 }
 
-fn headline_style(report: &Report) -> Style {
-    let color = match sentence::headline(report).icon {
-        "🔴" | "❌" => AnsiColor::Red,
-        "⚠️" | "❔" => AnsiColor::Yellow,
-        _ => AnsiColor::Green,
-    };
-    color.on_default().bold()
+fn verdict_style(verdict: Verdict, flag: Flag) -> Style {
+    match (verdict, flag) {
+        (Verdict::Failed, _) | (_, Flag::Alert) => AnsiColor::Red.on_default(),
+        (Verdict::Unclear, _) | (_, Flag::Warn) => AnsiColor::Yellow.on_default(),
+        _ => AnsiColor::Green.on_default(),
+    }
 }
 
 fn row_style(finding: &Finding) -> Style {
@@ -270,6 +268,18 @@ impl Page<'_> {
         }
     }
 
+    /// A long note (a compiler's output) without its middle.
+    fn shortened(&self, note: &str) -> String {
+        let lines: Vec<&str> = note.trim().lines().collect();
+        if self.options.verbose || lines.len() <= NOTE_LINES {
+            return note.to_owned();
+        }
+        let left_out = lines.len() - NOTE_LINES;
+        let middle = format!("… {} left out (-v)", count(left_out, "line"));
+        let last = &lines[left_out + 1..];
+        [&[lines[0], middle.as_str()], last].concat().join("\n")
+    }
+
     fn indented(&mut self, text: &str, indent: usize) {
         for line in self.wrapped(text, indent) {
             self.line(&format!("{:indent$}{line}", ""), Style::new());
@@ -287,8 +297,10 @@ impl Page<'_> {
     /// Visible lines that fit beside an indentation.
     fn wrapped(&self, text: &str, indent: usize) -> Vec<String> {
         let room = self.options.width.saturating_sub(indent).max(SHORTEST_ID);
+        // No breaks at hyphens: `-C target-cpu=native` must stay fit for copying.
+        let options = textwrap::Options::new(room).word_splitter(textwrap::WordSplitter::NoHyphenation);
         let lines = visible::lines(text);
-        let wrapped = lines.iter().flat_map(|line| textwrap::wrap(line, room));
+        let wrapped = lines.iter().flat_map(|line| textwrap::wrap(line, &options));
         let wrapped: Vec<String> = wrapped.map(std::borrow::Cow::into_owned).collect();
         if wrapped.is_empty() {
             vec![String::new()]
@@ -297,3 +309,6 @@ impl Page<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -24,43 +24,56 @@ pub(super) fn code_cell(text: &str) -> String {
     code(text).replace('|', "\\|")
 }
 
-/// A sentence in one line.
+/// A sentence in one line. What it has between backticks becomes code, as its author meant it.
+#[must_use]
+pub(super) fn prose(text: &str) -> String {
+    let text = visible::line(&text.trim().replace("\r\n", " ").replace('\n', " "));
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text.as_str();
+    while let Some((before, after)) = rest.split_once('`') {
+        plain(&mut out, before);
+        match after.split_once('`') {
+            Some((inner, after)) if !inner.trim().is_empty() => {
+                out.push_str(&code(inner));
+                rest = after;
+            }
+            _ => {
+                out.push_str("\\`");
+                rest = after;
+            }
+        }
+    }
+    plain(&mut out, rest);
+    out
+}
+
+/// Text without backticks.
 ///
 /// An escaped `@` would still notify and an escaped `#1` would still refer, because GitHub looks for both in the
 /// finished HTML; only code is spared. So exactly these signs become code. The same goes for what starts a link.
-#[must_use]
-pub(super) fn prose(text: &str) -> String {
-    let text = visible::line(text.trim().replace("\r\n", " ").replace('\n', " ").as_str());
-    let mut out = String::with_capacity(text.len() + 16);
-    let mut rest = text.as_str();
+fn plain(out: &mut String, text: &str) {
+    let mut rest = text;
     while let Some(character) = rest.chars().next() {
         if let Some(sign) = acting_sign(rest) {
             out.push_str(&code(sign));
             rest = &rest[sign.len()..];
             continue;
         }
+        let escape = match character {
+            '\\' | '*' | '_' | '[' | ']' | '!' | '#' | '|' | '~' | '$' => true,
+            // At the start of a line these would begin a list, a heading's underline or a rule.
+            '-' | '+' | '=' | ':' => out.is_empty(),
+            '.' | ')' => !out.is_empty() && out.bytes().all(|byte| byte.is_ascii_digit()),
+            _ => false,
+        };
         match character {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '!' | '#' | '|' | '~' | '$' => {
-                out.push('\\');
-                out.push(character);
-            }
-            // At the start of a line these would begin a list, a heading's underline or a rule.
-            '-' | '+' | '=' | ':' if out.is_empty() => {
-                out.push('\\');
-                out.push(character);
-            }
-            '.' | ')' if !out.is_empty() && out.bytes().all(|byte| byte.is_ascii_digit()) => {
-                out.push('\\');
-                out.push(character);
-            }
-            other => out.push(other),
+            other => out.extend(escape.then_some('\\').into_iter().chain([other])),
         }
         rest = &rest[character.len_utf8()..];
     }
-    out
 }
 
 /// The sign at the start of `rest` that GitHub would act upon, if there is one.
@@ -130,8 +143,8 @@ mod tests {
     #[test]
     fn prose_does_nothing_but_read() {
         assert_eq!(
-            prose("a|b `c` *d* _e_ [f](g) !h <!-- </details> &amp;"),
-            "a\\|b \\`c\\` \\*d\\* \\_e\\_ \\[f\\](g) \\!h &lt;\\!-- &lt;/details&gt; &amp;amp;"
+            prose("a|b `c|*d*` ` *d* _e_ [f](g) !h <!-- </details> &amp;"),
+            "a\\|b `c|*d*` \\` \\*d\\* \\_e\\_ \\[f\\](g) \\!h &lt;\\!-- &lt;/details&gt; &amp;amp;"
         );
         assert_eq!(
             prose("ping @octocat, see #12 and GH-3, C# a @ b"),

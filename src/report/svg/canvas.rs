@@ -118,11 +118,13 @@ impl<'a> Canvas<'a> {
     /// A text with its middle cut out until it fits.
     pub(super) fn fitted(&self, text: &str, size: i32, room: i32) -> String {
         // No text in the picture is longer than this; it bounds the work for absurd ones.
-        let mut text = visible::cut_middle(text, 200);
-        while self.width(&text, size) > room && text.width() > 4 {
-            text = visible::cut_middle(&text, text.width() - 2);
+        let mut cells = text.width().min(200);
+        let mut cut = visible::cut_middle(text, cells);
+        while self.width(&cut, size) > room && cells > 4 {
+            cells -= 1;
+            cut = visible::cut_middle(text, cells);
         }
-        text
+        cut
     }
 
     pub(super) fn line(&self, from: (i32, i32), to: (i32, i32), width: u32, ink: Ink) -> Result<(), Failure> {
