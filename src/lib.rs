@@ -4,6 +4,7 @@
 //! right of it everything decides and touches nothing. ARCHITECTURE.md is the plan of the house, docs/glossary.md the
 //! words, `pipeline` the story.
 
+pub mod edge;
 pub mod metric;
 pub mod plan;
 pub mod recording;

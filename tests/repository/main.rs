@@ -1,0 +1,17 @@
+//! `edge::git` against real repositories, made by the `git` command in temporary folders.
+
+#![allow(clippy::unwrap_used, reason = "a broken fixture should stop its test")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "fixtures are made with git and files, and looked at with files"
+)]
+
+mod fixture;
+mod pull_request;
+mod refusals;
+mod resolve;
+mod shallow;
+mod snapshot;
+mod special_files;
+mod submodules;
+mod working_tree;
