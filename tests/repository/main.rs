@@ -1,4 +1,4 @@
-//! `edge::git` against real repositories, made by the `git` command in temporary folders.
+//! `edge::git` and `edge::tree` against real repositories, made by the `git` command in temporary folders.
 
 #![allow(clippy::unwrap_used, reason = "a broken fixture should stop its test")]
 #![expect(
@@ -11,7 +11,10 @@ mod pull_request;
 mod refusals;
 mod resolve;
 mod shallow;
+mod sides;
 mod snapshot;
 mod special_files;
 mod submodules;
+mod tree;
+mod untouched;
 mod working_tree;

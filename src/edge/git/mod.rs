@@ -5,7 +5,7 @@
 //! not even the mtime of an object file (libgit2 touches those when it is asked to write an object that exists, so
 //! everything made here goes to a database in memory).
 //!
-//! What is not here: fetching, checking out, smudge filters. Files are handed out as
+//! What is not here: fetching, checking out (see [`tree`](crate::edge::tree)), smudge filters. Files are handed out as
 //! git stores them, on both sides alike.
 
 mod ancestry;
