@@ -1,7 +1,7 @@
 //! Everything that touches the world: one file for each outside thing.
 //!
 //! Files here observe and act; they decide nothing about speed. They import the nouns and [`process`], not each other
-//! (git's three files form one thing). `lab` and `pipeline` put them together.
+//! (git's files form one thing, and the tree holds git's snapshots). `workshop`, `lab` and `pipeline` put them together.
 
 pub mod cargo;
 pub mod clock;
