@@ -10,5 +10,6 @@ pub mod recording;
 pub mod report;
 pub mod revision;
 pub mod scenario;
+pub mod stats;
 pub mod units;
 pub mod verdict;
