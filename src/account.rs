@@ -1,0 +1,189 @@
+//! What is said about the run as a whole: notes that explain it, and what it cannot catch.
+
+use crate::assessment::Assessment;
+use crate::recording::{EndReason, Recording};
+use crate::report::{Change, Finding};
+use crate::revision::Side;
+use crate::stats::quantile::median;
+use crate::stats::trimmed::trimmed;
+use crate::verdict::Verdict;
+use crate::wording;
+use std::collections::BTreeMap;
+
+/// Sentences about the run, in order of importance.
+#[must_use]
+pub fn notes(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<String> {
+    let recording = assessment.recording;
+    let plan = &recording.header.plan;
+    let mut notes = Vec::new();
+    for side in Side::BOTH {
+        if let Some(failure) = recording.build(side).and_then(|build| build.failure.as_ref()) {
+            notes.push(format!("{side} did not build:\n{}", failure.trim_end()));
+        }
+    }
+    if plan.base.sha == plan.head.sha {
+        notes.push("base and head are the same commit: this run measures the noise floor".to_owned());
+    }
+    notes.extend(uniform_shift(findings));
+    if recording.truncated {
+        notes.push(
+            "the recording was cut off: the run did not end by itself, and its last slot is lost".to_owned(),
+        );
+    }
+    if recording
+        .ends
+        .last()
+        .is_some_and(|end| end.reason == EndReason::Interrupted)
+    {
+        notes.push("the run was interrupted before every scenario was decided".to_owned());
+    }
+    let not_reached = assessment
+        .rows
+        .iter()
+        .filter(|row| assessment.incidents.not_reached(row.position))
+        .count();
+    if not_reached > 0 {
+        notes.push(format!(
+            "not measured for lack of budget: {}",
+            wording::count(not_reached, "scenario")
+        ));
+    }
+    let elsewhere = assessment.rows.len() - findings.len();
+    if elsewhere > 0 {
+        notes.push(format!(
+            "{} measured by other shards: join the recordings with `abreast judge FILE...`",
+            wording::count(elsewhere, "scenario")
+        ));
+    }
+    notes.extend(skipped(recording));
+    for note in &recording.notes {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
+    notes
+}
+
+/// Fewest rows that can move together: below, a few related benchmarks are no pattern. Chosen.
+const UNIFORM_ROWS: usize = 8;
+/// Smallest common shift worth a sentence: below 1 % the order of magnitude of a row's own noise is reached. Chosen.
+const UNIFORM_SHIFT: f64 = 0.01;
+/// Part of the rows that must have moved the same way. Chosen.
+const UNIFORM_PART: f64 = 0.8;
+
+/// A change that all rows share is no function's.
+fn uniform_shift(findings: &[Finding]) -> Option<String> {
+    let logs: Vec<f64> = findings
+        .iter()
+        .filter(|finding| finding.verdict != Verdict::NotComparable)
+        .filter_map(|finding| finding.change.as_ref())
+        .map(|change| change.change.ln_1p())
+        .collect();
+    if logs.len() < UNIFORM_ROWS {
+        return None;
+    }
+    let common = trimmed(&logs)?.mean;
+    let same_way = logs.iter().filter(|log| *log * common > 0.0).count();
+    // Median distance of a row from the common shift: below half of it, most rows share the shift, not just its sign.
+    let spread = median(&logs.iter().map(|log| (log - common).abs()).collect::<Vec<f64>>())?;
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 rows")]
+    let most = same_way as f64 >= UNIFORM_PART * logs.len() as f64;
+    let uniform = common.exp_m1().abs() > UNIFORM_SHIFT && most && spread < common.abs() / 2.0;
+    uniform.then(|| {
+        format!(
+            "all rows moved together by {}: that is the machine or the build, not one function",
+            wording::signed(common.exp_m1())
+        )
+    })
+}
+
+/// Bench targets that were not run, each once, with the sides it concerns.
+fn skipped(recording: &Recording) -> Vec<String> {
+    let mut sides: BTreeMap<(&str, &str, &str), Vec<Side>> = BTreeMap::new();
+    for build in &recording.builds {
+        for skipped in &build.skipped {
+            let key = (
+                skipped.target.package.as_str(),
+                skipped.target.target.as_str(),
+                skipped.reason.as_str(),
+            );
+            sides.entry(key).or_default().push(build.side);
+        }
+    }
+    let sentence = |((package, target, reason), sides): ((&str, &str, &str), Vec<Side>)| {
+        let only = match sides.as_slice() {
+            [side] if recording.builds.len() > 1 => format!(" on {side}"),
+            _ => String::new(),
+        };
+        format!("bench target `{target}` of `{package}` skipped{only}: {reason}")
+    };
+    sides.into_iter().map(sentence).collect()
+}
+
+/// What this run cannot catch, computed from the run.
+#[must_use]
+pub fn blind_spots(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<String> {
+    let recording = assessment.recording;
+    let rows = |verdict: Verdict| {
+        findings
+            .iter()
+            .filter(|finding| finding.verdict == verdict)
+            .count()
+    };
+    let mut spots = Vec::new();
+    let unclear = rows(Verdict::Unclear);
+    if unclear > 0 {
+        spots.push(format!(
+            "{} unclear: a change there may have gone unseen",
+            wording::count(unclear, "row")
+        ));
+    }
+    let failed = rows(Verdict::Failed);
+    if failed > 0 {
+        spots.push(format!(
+            "{} could not be measured",
+            wording::count(failed, "scenario")
+        ));
+    }
+    let not_comparable = rows(Verdict::NotComparable);
+    if not_comparable > 0 {
+        spots.push(format!(
+            "{} not comparable: the sides run different experiments there",
+            wording::count(not_comparable, "row")
+        ));
+    }
+    let skipped = skipped(recording).len();
+    if skipped > 0 {
+        spots.push(format!("{} skipped", wording::count(skipped, "bench target")));
+    }
+    let blunt = findings
+        .iter()
+        .filter(|finding| is_blunt(finding, assessment.policy.margin.0))
+        .count();
+    if blunt > 0 {
+        spots.push(format!(
+            "{} could only have shown changes beyond the {} margin",
+            wording::count(blunt, "row"),
+            wording::size(assessment.policy.margin.0)
+        ));
+    }
+    if findings.iter().any(|finding| finding.change.is_some()) {
+        spots.push(
+            "code layout: no second layout of the same code was built, so a few percent may be the placement of a \
+             function and not its code"
+                .to_owned(),
+        );
+    }
+    if recording.host.gpus.is_empty() {
+        spots.push("no GPU was seen: code that runs on one was not measured".to_owned());
+    }
+    if !recording.header.plan.measuring.confirm {
+        spots.push("flagged rows were not repeated with fresh processes".to_owned());
+    }
+    spots
+}
+
+fn is_blunt(finding: &Finding, margin: f64) -> bool {
+    let beyond = |change: &Change| change.detectable > margin;
+    finding.verdict != Verdict::Unclear && finding.change.as_ref().is_some_and(beyond)
+}

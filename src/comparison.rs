@@ -1,0 +1,284 @@
+//! From facts to pairs: every scenario's observations, one number a slot, base and head side by side.
+//!
+//! The process is the unit of replication, so a slot gives one number: the *minimum* of total / iterations over its
+//! samples. On two busy cores the per-slot minimum recovered a true 2 % where per-slot medians were 3-10 % off
+//! (docs/statistics.md). Slots of one round and both sides make a pair. Nothing is estimated here; [`crate::estimate`]
+//! does that.
+
+use crate::recording::{Observation, Phase, Recording, SlotRecord, Throughput};
+use crate::revision::Side;
+use crate::stats::quantile::median;
+
+/// One scenario's numbers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Comparison {
+    /// Paired rounds of the comparison, in order of rounds.
+    pub measured: Vec<Pair>,
+    /// Paired rounds of the confirmation, in order of rounds.
+    pub confirmed: Vec<Pair>,
+    /// Slots of the comparison that hold a number, paired or not.
+    pub base: Reduced,
+    /// The same for head.
+    pub head: Reduced,
+    /// Declared work if both sides declare the same kind in different amounts; the log ratios are then of time per
+    /// unit of work.
+    pub work: Option<WorkChange>,
+}
+
+/// One round with both sides.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair {
+    /// Round within its phase.
+    pub round: u32,
+    /// `ln(base)` of the per-slot minimum, metric's unit per iteration.
+    pub log_base: f64,
+    /// `ln(head)`, of the same work as base's.
+    pub log_head: f64,
+    /// Which side ran first.
+    pub first: Side,
+}
+
+impl Pair {
+    /// `ln(head / base)`: 0.0198 is +2 %. Finite.
+    #[must_use]
+    pub fn log_ratio(&self) -> f64 {
+        self.log_head - self.log_base
+    }
+}
+
+/// All slots of one side in the comparison phase.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reduced {
+    /// Median of the slots' numbers, metric's unit per iteration; absent if there is no slot.
+    pub typical: Option<f64>,
+    /// Step of the clock relative to the total that gave a slot its number, a fraction; absent if the values show no
+    /// step: all equal per iteration (a scripted constant) or not whole.
+    pub clock_step: Option<ClockStep>,
+    /// Number of slots.
+    pub slots: u32,
+}
+
+/// The smallest step in which the totals of a side came: their greatest common divisor.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClockStep {
+    /// The step, in the metric's unit.
+    pub step: f64,
+    /// The step over the median total of the samples that gave the slots their numbers: how far off one number may be.
+    pub fraction: f64,
+}
+
+/// The same bench, declared to do another amount of work.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WorkChange {
+    /// Base's declaration.
+    pub base: Throughput,
+    /// Head's declaration.
+    pub head: Throughput,
+}
+
+/// All scenarios of a recording; position equals [`Entry::ix`](crate::recording::Entry::ix). Linear in the number of
+/// samples.
+///
+/// Ignored: warm-up slots, observations of undeclared scenarios, samples that are no positive finite number, and any
+/// but the first observation of a scenario in the same phase, round and side.
+#[must_use]
+pub fn compare(recording: &Recording) -> Vec<Comparison> {
+    let mut gathered: Vec<Gathered> = recording.scenarios.iter().map(|_| Gathered::default()).collect();
+    for slot in &recording.slots {
+        for observation in &slot.observations {
+            if let Some(of) = gathered.get_mut(observation.scenario as usize) {
+                of.take(slot, observation);
+            }
+        }
+    }
+    gathered.into_iter().map(Gathered::finish).collect()
+}
+
+/// What is known of one scenario while slots are read.
+#[derive(Default)]
+struct Gathered {
+    measured: Vec<Cell>,
+    confirmed: Vec<Cell>,
+    sides: [SideSoFar; 2],
+}
+
+/// One round, as far as it is known.
+struct Cell {
+    round: u32,
+    numbers: [Option<f64>; 2],
+    first: Side,
+}
+
+#[derive(Default)]
+struct SideSoFar {
+    clock: Clock,
+    work: Option<Throughput>,
+    /// For each slot the total of the sample that gave its number.
+    totals: Vec<f64>,
+}
+
+impl Gathered {
+    fn take(&mut self, slot: &SlotRecord, observation: &Observation) {
+        let side = &mut self.sides[slot.side as usize];
+        side.work = side.work.or(observation.throughput.filter(is_work));
+        let cells = match slot.phase {
+            Phase::Warmup => return,
+            Phase::Measure => &mut self.measured,
+            Phase::Confirm => &mut self.confirmed,
+        };
+        let Some((number, total)) = minimum(observation) else {
+            return;
+        };
+        let cell = cell_of(cells, slot);
+        let place = &mut cell.numbers[slot.side as usize];
+        if place.is_some() {
+            return;
+        }
+        *place = Some(number);
+        if slot.phase == Phase::Measure {
+            side.totals.push(total);
+            side.clock.take(observation);
+        }
+    }
+
+    fn finish(self) -> Comparison {
+        let [base, head] = &self.sides;
+        let work = match (base.work, head.work) {
+            (Some(base), Some(head)) if base.per == head.per && (base.amount - head.amount).abs() > 0.0 => {
+                Some(WorkChange { base, head })
+            }
+            _ => None,
+        };
+        let per_work = work.map_or(0.0, |work| (work.base.amount / work.head.amount).ln());
+        Comparison {
+            base: base.reduce(&self.measured, Side::Base),
+            head: head.reduce(&self.measured, Side::Head),
+            measured: pairs(&self.measured, per_work),
+            confirmed: pairs(&self.confirmed, per_work),
+            work,
+        }
+    }
+}
+
+impl SideSoFar {
+    fn reduce(&self, cells: &[Cell], side: Side) -> Reduced {
+        let numbers: Vec<f64> = cells
+            .iter()
+            .filter_map(|cell| cell.numbers[side as usize])
+            .collect();
+        Reduced {
+            typical: median(&numbers),
+            clock_step: self
+                .clock
+                .step()
+                .zip(median(&self.totals))
+                .map(|(step, total)| ClockStep {
+                    step,
+                    fraction: step / total,
+                }),
+            slots: u32::try_from(numbers.len()).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+/// The cell of this slot's round, made if need be; cells stay sorted by round. Slots come in order of rounds, so the
+/// search nearly always ends at the last cell.
+fn cell_of<'a>(cells: &'a mut Vec<Cell>, slot: &SlotRecord) -> &'a mut Cell {
+    let at = match cells.last() {
+        Some(last) if last.round < slot.round => cells.len(),
+        Some(last) if last.round == slot.round => cells.len() - 1,
+        _ => cells.partition_point(|cell| cell.round < slot.round),
+    };
+    if cells.get(at).is_none_or(|cell| cell.round != slot.round) {
+        let first = if slot.first { slot.side } else { slot.side.other() };
+        cells.insert(
+            at,
+            Cell {
+                round: slot.round,
+                numbers: [None; 2],
+                first,
+            },
+        );
+    }
+    &mut cells[at]
+}
+
+fn pairs(cells: &[Cell], per_work: f64) -> Vec<Pair> {
+    let pair = |cell: &Cell| {
+        let [base, head] = cell.numbers;
+        let pair = Pair {
+            round: cell.round,
+            log_base: base?.ln(),
+            log_head: head?.ln() + per_work,
+            first: cell.first,
+        };
+        pair.log_ratio().is_finite().then_some(pair)
+    };
+    cells.iter().filter_map(pair).collect()
+}
+
+/// Smallest value per iteration, and the total of the sample it comes from.
+fn minimum(observation: &Observation) -> Option<(f64, f64)> {
+    observation
+        .per_iteration()
+        .zip(observation.totals.iter().copied())
+        .filter(|(value, total)| is_positive(*value) && is_positive(*total))
+        .min_by(|one, other| one.0.total_cmp(&other.0))
+}
+
+fn is_positive(value: f64) -> bool {
+    value.is_finite() && value > 0.0
+}
+
+fn is_work(work: &Throughput) -> bool {
+    is_positive(work.amount)
+}
+
+/// Finds the step of a clock in the totals it gave.
+#[derive(Default)]
+struct Clock {
+    /// Greatest common divisor so far; 0 before the first total. From 1 on nothing more can be learned.
+    divisor: u64,
+    /// Value per iteration of the first sample.
+    one: Option<f64>,
+    varies: bool,
+    not_whole: bool,
+}
+
+impl Clock {
+    fn take(&mut self, observation: &Observation) {
+        // Beyond 2^53 a float has no units digit.
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        if self.not_whole || (self.divisor == 1 && self.varies) {
+            return;
+        }
+        for (value, total) in observation.per_iteration().zip(&observation.totals) {
+            if total.fract().abs() > 0.0 || !(1.0..EXACT).contains(total) {
+                self.not_whole = true;
+                return;
+            }
+            let one = *self.one.get_or_insert(value);
+            // Equal up to rounding: total / iters of the same constant may differ in the last bit.
+            self.varies |= (value - one).abs() > one.abs() * 1e-12;
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "whole, in 1..2^53"
+            )]
+            let whole = *total as u64;
+            self.divisor = greatest_common_divisor(self.divisor, whole);
+        }
+    }
+
+    fn step(&self) -> Option<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "a divisor of numbers below 2^53")]
+        (self.varies && !self.not_whole && self.divisor > 0).then_some(self.divisor as f64)
+    }
+}
+
+fn greatest_common_divisor(mut one: u64, mut other: u64) -> u64 {
+    while other > 0 {
+        (one, other) = (other, one % other);
+    }
+    one
+}

@@ -1,0 +1,241 @@
+//! The rule from an estimate to a decision, for one scenario and one look.
+//!
+//! | excludes 0 | ≥ threshold | > floor | ≥ absolute floor | survives the clock | within ±margin | outcome |
+//! |---|---|---|---|---|---|---|
+//! | yes | yes | yes | yes | yes | any | candidate |
+//! | yes | yes | yes | one of them no | | no | blocked: more rounds change nothing |
+//! | any other | | | | a step hides nothing of the margin | yes | unchanged |
+//! | any other | | | | a step may hide the margin | yes | blocked |
+//! | any other | | | | | no | open: more rounds may decide |
+//!
+//! Percent **and** absolute **and** above the floor, on raw values: nothing is rounded before it is compared. An
+//! `unchanged` row never has an interval beyond the margin, also where the absolute floor would hide it.
+
+use crate::comparison::{ClockStep, Comparison};
+use crate::estimate::Contrast;
+use crate::looks::next_look;
+use crate::metric::{Metric, Unit};
+use crate::plan::Policy;
+use crate::stats::student;
+use crate::wording;
+
+/// What one look says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// A change, to be confirmed.
+    Candidate,
+    /// No change beyond the margin.
+    Unchanged,
+    /// Nothing can be said, and more rounds would not help.
+    Blocked,
+    /// Nothing can be said yet.
+    Open,
+}
+
+/// A decided look with all numbers behind it. Sizes are fractions; finite.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// Conclusion.
+    pub outcome: Outcome,
+    /// `ln(head / base)`.
+    pub log_change: f64,
+    /// Head relative to base, minus one.
+    pub change: f64,
+    /// Lower end of the corrected interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// See [`crate::report::Change::floor`].
+    pub floor: f64,
+    /// See [`crate::report::Change::detectable`].
+    pub detectable: f64,
+    /// Why a row is blocked or open, for the reader; empty otherwise.
+    pub reasons: Vec<String>,
+}
+
+/// Everything a decision is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The scenario's numbers.
+    pub comparison: &'a Comparison,
+    /// Its quantity.
+    pub metric: &'a Metric,
+    /// What this look sees.
+    pub contrast: &'a Contrast,
+    /// Two-sided level of this row at this look.
+    pub alpha: f64,
+    /// The limits.
+    pub policy: &'a Policy,
+}
+
+/// Applies the table above. `None` if the estimate is not finite, which no recording that was read from a file causes.
+#[must_use]
+pub fn decide(question: Question<'_>) -> Option<Decision> {
+    let Question {
+        contrast,
+        alpha,
+        policy,
+        ..
+    } = question;
+    let log_change = contrast.change.value;
+    let half_width = contrast.change.half_width(alpha)?;
+    let log_floor = contrast.floor()?;
+    let limits = Limits::of(question);
+
+    let decision = Decision {
+        outcome: Outcome::Open,
+        log_change,
+        change: log_change.exp_m1(),
+        low: (log_change - half_width).exp_m1(),
+        high: (log_change + half_width).exp_m1(),
+        floor: log_floor.exp_m1(),
+        detectable: detectable(contrast, half_width.max(log_floor).max(limits.smallest_log()))?,
+        reasons: Vec::new(),
+    };
+    let numbers = [
+        decision.change,
+        decision.low,
+        decision.high,
+        decision.floor,
+        decision.detectable,
+    ];
+    if !numbers.iter().all(|number| number.is_finite()) {
+        return None;
+    }
+    let size = decision.change.abs();
+    let significant = log_change.abs() > half_width;
+    let relevant = significant && size >= policy.threshold.0 && log_change.abs() > log_floor;
+    let absolute = limits.floor.is_none_or(|floor| size >= floor);
+    let survives = log_change.abs() - limits.clock >= policy.threshold.0.ln_1p() || limits.clock <= 0.0;
+    let within = decision.low >= -policy.margin.0 && decision.high <= policy.margin.0;
+
+    let (outcome, reasons) = if relevant && absolute && survives {
+        (Outcome::Candidate, Vec::new())
+    } else if within && limits.clock <= policy.margin.0 {
+        (Outcome::Unchanged, Vec::new())
+    } else if within || relevant {
+        (Outcome::Blocked, limits.obstacles(question, size, absolute))
+    } else {
+        let reason = open_reason(question, &decision, half_width, significant);
+        (Outcome::Open, vec![reason])
+    };
+    Some(Decision {
+        outcome,
+        reasons,
+        ..decision
+    })
+}
+
+/// The smallest change that is flagged with probability 0.9: `needed + t(0.9) standard errors`, as a fraction.
+fn detectable(contrast: &Contrast, needed: f64) -> Option<f64> {
+    // Two-sided level 0.2 is the one-sided quantile 0.9.
+    let reserve = student::two_sided(0.2, contrast.change.freedom)? * contrast.change.standard_error;
+    Some((needed + reserve).exp_m1())
+}
+
+/// What a change must reach whatever the noise.
+struct Limits {
+    /// Relative threshold, log scale.
+    threshold: f64,
+    /// Absolute floor relative to base; absent if the metric has none or base is unknown.
+    floor: Option<f64>,
+    /// How far off `ln(head / base)` may be because both clocks step; log scale, 0 without steps.
+    clock: f64,
+}
+
+impl Limits {
+    fn of(question: Question<'_>) -> Self {
+        let Question {
+            comparison,
+            metric,
+            policy,
+            ..
+        } = question;
+        let floor = match metric.unit {
+            Unit::Ns => comparison.base.typical.map(|base| policy.floor_ns / base),
+        };
+        let step = |step: Option<ClockStep>| step.map_or(0.0, |step| step.fraction);
+        Self {
+            threshold: policy.threshold.0.ln_1p(),
+            floor,
+            clock: step(comparison.base.clock_step) + step(comparison.head.clock_step),
+        }
+    }
+
+    /// Smallest `ln(head / base)` that could be flagged without any noise.
+    fn smallest_log(&self) -> f64 {
+        (self.threshold + self.clock).max(self.floor.map_or(0.0, f64::ln_1p))
+    }
+
+    /// Why a row is blocked; at least one sentence.
+    fn obstacles(&self, question: Question<'_>, size: f64, absolute: bool) -> Vec<String> {
+        let mut reasons = Vec::new();
+        if !absolute && let Some(base) = question.comparison.base.typical {
+            reasons.push(format!(
+                "{} is below the absolute floor of {}",
+                wording::nanoseconds(size * base),
+                wording::nanoseconds(question.policy.floor_ns)
+            ));
+        }
+        let sides = [
+            question.comparison.base.clock_step,
+            question.comparison.head.clock_step,
+        ];
+        let coarsest = sides
+            .into_iter()
+            .flatten()
+            .max_by(|one, other| one.fraction.total_cmp(&other.fraction));
+        if let Some(clock) = coarsest
+            && (reasons.is_empty() || self.clock > self.threshold)
+        {
+            reasons.push(format!(
+                "resolution too coarse: the clock steps by {}, {} of a sample",
+                wording::nanoseconds(clock.step),
+                wording::size(clock.fraction)
+            ));
+        }
+        reasons
+    }
+}
+
+/// Rounds beyond which a note stops counting: a hundred times the first look.
+const MANY_ROUNDS: f64 = 1600.0;
+
+/// What an open row needs.
+fn open_reason(question: Question<'_>, decision: &Decision, half_width: f64, significant: bool) -> String {
+    let Question { contrast, policy, .. } = question;
+    let size = decision.change.abs();
+    if significant && size < policy.threshold.0 && size > policy.margin.0 {
+        return format!(
+            "{} is below the threshold of {} and beyond the margin of {}",
+            wording::signed(decision.change),
+            wording::size(policy.threshold.0),
+            wording::size(policy.margin.0)
+        );
+    }
+    // Half widths shrink with the square root of the rounds. A row is decided once its interval fits between the
+    // estimate and the margin, or between the estimate and zero, whichever comes first.
+    let to_margin = policy.margin.0.ln_1p() - decision.log_change.abs();
+    let to_zero = if size >= policy.threshold.0 {
+        decision.log_change.abs()
+    } else {
+        0.0
+    };
+    let room = to_margin.max(to_zero);
+    let rounds = f64::from(contrast.rounds) * (half_width / room).powi(2);
+    if !(room > 0.0 && rounds <= MANY_ROUNDS) {
+        return format!("too noisy for a {} margin", wording::size(policy.margin.0));
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "0 <= rounds <= MANY_ROUNDS"
+    )]
+    let rounds = next_look((rounds.ceil() as u32).max(contrast.rounds + 1) - 1);
+    let purpose = if to_zero > to_margin {
+        "to be told from noise".to_owned()
+    } else {
+        format!("for a {} margin", wording::size(policy.margin.0))
+    };
+    format!("needs about {rounds} rounds {purpose}")
+}

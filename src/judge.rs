@@ -1,0 +1,331 @@
+//! From a recording to a report: the whole judging half in one call.
+//!
+//! [`judge`] is a pure function of the recording and the policy. The others are for a run that is still going on:
+//! [`undecided`] takes only the planned looks, so asking it often costs nothing; [`candidates`] and
+//! [`confirmation_rounds`] also take the final one and are to be asked once, when the comparison has ended.
+
+use crate::account;
+use crate::assessment::{Assessment, Row, Until};
+use crate::confirmation::{Confirmation, confirm};
+use crate::decision::Outcome;
+use crate::incidents::sentence;
+use crate::looks::FIRST_LOOK;
+use crate::metric::Better;
+use crate::plan::{MIN_ROUNDS, Policy};
+use crate::recording::Recording;
+use crate::report::{Change, Elapsed, Finding, Method, Report};
+use crate::revision::Side;
+use crate::standing::Standing;
+use crate::stats::quantile::median;
+use crate::verdict::Verdict;
+use crate::wording;
+use std::cmp::Ordering;
+
+/// Judges a run that came to an end: every finding, in report order.
+#[must_use]
+pub fn judge(recording: &Recording, policy: &Policy) -> Report {
+    let assessment = Assessment::of(recording, policy, Until::TheEnd);
+    let candidates = assessment.candidates().count();
+    let mut findings: Vec<Finding> = assessment
+        .rows
+        .iter()
+        .filter(|row| !is_elsewhere(recording, row))
+        .map(|row| finding(&assessment, row, candidates))
+        .collect();
+    findings.sort_by(in_report_order);
+    let plan = &recording.header.plan;
+    Report {
+        base: plan.base.clone(),
+        head: plan.head.clone(),
+        host: recording.host.clone(),
+        differences: recording.differences.clone(),
+        notes: account::notes(&assessment, &findings),
+        blind_spots: account::blind_spots(&assessment, &findings),
+        method: method(&assessment, &findings),
+        elapsed: elapsed(recording),
+        findings,
+    }
+}
+
+/// Scenarios of this run that still need rounds, by [`Entry::ix`](crate::recording::Entry::ix), in order.
+///
+/// With a fixed number of rounds: those with fewer. Else those that no planned look has decided; a scenario without a
+/// partner needs [`MIN_ROUNDS`] slots for its number, one that is shown but not judged needs one look. A scenario that
+/// failed before its first pair is left out.
+#[must_use]
+pub fn undecided(recording: &Recording, policy: &Policy) -> Vec<u32> {
+    let assessment = Assessment::of(recording, policy, Until::NextLook);
+    let fixed = recording.header.plan.measuring.rounds;
+    let needs_rounds = |row: &&Row<'_>| {
+        if !row.entry.assigned || row.entry.sides.is_empty() {
+            return false;
+        }
+        let failed = assessment.incidents.failures(row.position).next().is_some();
+        match row.standing {
+            Standing::Identical => false,
+            Standing::OneSided(..) | Standing::Failed(_) => {
+                !(failed && row.slots() == 0) && row.slots() < fixed.unwrap_or(MIN_ROUNDS)
+            }
+            _ if failed && row.rounds() == 0 => false,
+            _ if fixed.is_some() => fixed.is_some_and(|rounds| row.rounds() < rounds),
+            Standing::Barred(_) => row.rounds() < FIRST_LOOK,
+            Standing::Compared(_) => !row.is_settled(),
+        }
+    };
+    assessment.rows.iter().filter(needs_rounds).map(ix).collect()
+}
+
+/// Scenarios about to be flagged, by [`Entry::ix`](crate::recording::Entry::ix), in order: what the confirmation has
+/// to repeat.
+#[must_use]
+pub fn candidates(recording: &Recording, policy: &Policy) -> Vec<u32> {
+    let assessment = Assessment::of(recording, policy, Until::TheEnd);
+    assessment.candidates().map(ix).collect()
+}
+
+/// Rounds the confirmation needs: as many as the candidate with the most rounds had when it was found, so that what
+/// was just visible then is visible again. At least [`MIN_ROUNDS`]; 0 without candidates.
+#[must_use]
+pub fn confirmation_rounds(recording: &Recording, policy: &Policy) -> u32 {
+    let assessment = Assessment::of(recording, policy, Until::TheEnd);
+    let rounds = assessment
+        .candidates()
+        .filter_map(|row| row.decided.as_ref())
+        .map(|decided| decided.contrast.rounds.max(MIN_ROUNDS).next_multiple_of(2));
+    rounds.max().unwrap_or(0)
+}
+
+fn ix(row: &Row<'_>) -> u32 {
+    row.entry.ix
+}
+
+/// Another shard measures it and its recording is not here.
+fn is_elsewhere(recording: &Recording, row: &Row<'_>) -> bool {
+    recording.header.plan.measuring.shard.is_some()
+        && !row.entry.assigned
+        && row.slots() == 0
+        && row.standing != Standing::Identical
+}
+
+fn finding(assessment: &Assessment<'_>, row: &Row<'_>, candidates: usize) -> Finding {
+    let scenario = &row.entry.scenario;
+    let change = row.decided.as_ref().map(|decided| Change {
+        change: decided.decision.change,
+        low: decided.decision.low,
+        high: decided.decision.high,
+        floor: decided.decision.floor,
+        detectable: decided.decision.detectable,
+        rounds: decided.contrast.rounds,
+        per_round: row
+            .comparison
+            .measured
+            .iter()
+            .take(decided.contrast.rounds as usize)
+            .map(|pair| pair.log_ratio().exp_m1())
+            .filter(|change| change.is_finite())
+            .collect(),
+        confirmation: None,
+    });
+    let mut finding = Finding {
+        scenario: scenario.id.clone(),
+        kind: scenario.kind,
+        target: scenario.target.clone(),
+        metric: scenario.metric.clone(),
+        base: row.comparison.base.typical,
+        head: row.comparison.head.typical,
+        change,
+        confirmed: None,
+        verdict: Verdict::Unclear,
+        flag: Verdict::Unclear.flag(None, assessment.policy.alert.0),
+        notes: Vec::new(),
+    };
+    match &row.standing {
+        Standing::Identical => finding.verdict = Verdict::Identical,
+        Standing::OneSided(verdict, notes) => {
+            finding.verdict = *verdict;
+            finding.notes.clone_from(notes);
+            note_losses(&mut finding, assessment, row);
+        }
+        Standing::Failed(reason) => {
+            finding.verdict = Verdict::Failed;
+            finding.notes.push(reason.clone());
+        }
+        Standing::Barred(reason) => {
+            finding.notes.push(reason.clone());
+            if row.decided.is_some() || !fail_if_unmeasured(&mut finding, assessment, row) {
+                finding.verdict = Verdict::NotComparable;
+                note_losses(&mut finding, assessment, row);
+            }
+        }
+        Standing::Compared(notes) => {
+            finding.notes.clone_from(notes);
+            compared(&mut finding, assessment, row, candidates);
+        }
+    }
+    let size = finding.change.as_ref().map(|change| change.change);
+    finding.flag = finding.verdict.flag(size, assessment.policy.alert.0);
+    finding
+}
+
+/// The verdict of a row that both sides have.
+fn compared(finding: &mut Finding, assessment: &Assessment<'_>, row: &Row<'_>, candidates: usize) {
+    let Some(decided) = &row.decided else {
+        if !fail_if_unmeasured(finding, assessment, row) {
+            finding.notes.push(format!(
+                "{}: a verdict needs at least {MIN_ROUNDS}",
+                wording::count(row.comparison.measured.len(), "paired round")
+            ));
+            note_losses(finding, assessment, row);
+        }
+        return;
+    };
+    match decided.decision.outcome {
+        Outcome::Candidate => {
+            let confirmation = confirm(assessment, row, candidates);
+            apply(finding, confirmation, decided.decision.change);
+        }
+        Outcome::Unchanged => finding.verdict = Verdict::Unchanged,
+        Outcome::Blocked | Outcome::Open => finding.notes.extend(decided.decision.reasons.iter().cloned()),
+    }
+    note_losses(finding, assessment, row);
+}
+
+fn apply(finding: &mut Finding, confirmation: Confirmation, first: f64) {
+    let worse = match finding.metric.better {
+        Better::Lower => first > 0.0,
+        Better::Higher => first < 0.0,
+    };
+    let flagged = if worse {
+        Verdict::Regressed
+    } else {
+        Verdict::Improved
+    };
+    let again = match &confirmation {
+        Confirmation::Repeated(log) | Confirmation::NotRepeated(log) => Some(log.exp_m1()),
+        Confirmation::Impossible(_) | Confirmation::Pending => None,
+    };
+    let again = again.filter(|again| again.is_finite());
+    if let Some(change) = &mut finding.change {
+        change.confirmation = again;
+    }
+    match confirmation {
+        Confirmation::Repeated(_) => {
+            finding.confirmed = Some(true);
+            finding.verdict = flagged;
+        }
+        Confirmation::NotRepeated(_) => {
+            finding.confirmed = Some(false);
+            finding.notes.push(format!(
+                "not confirmed: {} at first, {} with fresh processes",
+                wording::signed(first),
+                again.map_or_else(|| "nothing finite".to_owned(), wording::signed)
+            ));
+        }
+        Confirmation::Impossible(reason) => {
+            finding.verdict = flagged;
+            finding.notes.push(reason);
+        }
+        Confirmation::Pending => finding.notes.push(format!(
+            "not confirmed: the run ended before fresh processes could repeat {}",
+            wording::signed(first)
+        )),
+    }
+}
+
+/// Turns a row with too few rounds into a failed one if something is to blame. Whether it did.
+fn fail_if_unmeasured(finding: &mut Finding, assessment: &Assessment<'_>, row: &Row<'_>) -> bool {
+    if let Some(incident) = assessment.incidents.failures(row.position).next() {
+        finding.verdict = Verdict::Failed;
+        finding.notes.push(sentence(incident));
+        return true;
+    }
+    if row.slots() == 0 && assessment.incidents.not_reached(row.position) {
+        finding.verdict = Verdict::Failed;
+        finding
+            .notes
+            .push("not measured: the budget did not suffice".to_owned());
+        return true;
+    }
+    false
+}
+
+/// Says if some slots of a row that has a verdict were lost.
+fn note_losses(finding: &mut Finding, assessment: &Assessment<'_>, row: &Row<'_>) {
+    let mut lost = assessment.incidents.failures(row.position);
+    if let Some(first) = lost.next() {
+        finding.notes.push(format!(
+            "{} lost, the first: {}",
+            wording::count(1 + lost.count(), "slot"),
+            sentence(first)
+        ));
+    }
+}
+
+/// Slowest change first, then rows without a change; ties by key, so that the order never depends on the run.
+fn in_report_order(one: &Finding, other: &Finding) -> Ordering {
+    let worse = |finding: &Finding| {
+        finding.change.as_ref().map(|change| match finding.metric.better {
+            Better::Lower => change.change,
+            Better::Higher => -change.change,
+        })
+    };
+    let by_change = match (worse(one), worse(other)) {
+        (Some(one), Some(other)) => other.total_cmp(&one),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => Ordering::Equal,
+    };
+    let key = |finding: &Finding| (finding.kind, finding.target.clone(), finding.scenario.clone());
+    by_change
+        .then_with(|| key(one).cmp(&key(other)))
+        .then_with(|| one.metric.cmp(&other.metric))
+}
+
+fn method(assessment: &Assessment<'_>, findings: &[Finding]) -> Method {
+    let policy = assessment.policy;
+    let judged = || {
+        assessment
+            .rows
+            .iter()
+            .filter(|row| row.standing.is_judged())
+            .filter_map(|row| row.decided.as_ref())
+    };
+    let detectable: Vec<f64> = judged().map(|decided| decided.decision.detectable).collect();
+    let order_effects: Vec<f64> = judged()
+        .filter_map(|decided| decided.contrast.order_effect)
+        .map(f64::exp_m1)
+        .filter(|effect| effect.is_finite())
+        .collect();
+    Method {
+        rounds: findings
+            .iter()
+            .filter_map(|finding| finding.change.as_ref())
+            .map(|change| change.rounds)
+            .max()
+            .unwrap_or(0),
+        family_alpha: policy.family_alpha,
+        threshold: policy.threshold.0,
+        margin: policy.margin.0,
+        alert: policy.alert.0,
+        floor_ns: policy.floor_ns,
+        median_detectable: median(&detectable),
+        null_pairs: judged()
+            .filter_map(|decided| decided.contrast.null)
+            .map(|null| null.contrasts)
+            .fold(0, u32::saturating_add),
+        seed: assessment.recording.header.plan.measuring.seed,
+        order_effect: median(&order_effects),
+    }
+}
+
+fn elapsed(recording: &Recording) -> Elapsed {
+    let sum = |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum());
+    let build = |side: Side| recording.build(side).map(|build| build.build_s);
+    Elapsed {
+        checkout_s: sum(recording.builds.iter().map(|build| build.checkout_s).collect()),
+        build_base_s: build(Side::Base),
+        build_head_s: build(Side::Head),
+        measure_s: (!recording.slots.is_empty()).then(|| recording.measured_s()),
+        total_s: sum(recording.ends.iter().map(|end| end.total_s).collect()),
+    }
+}

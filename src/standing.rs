@@ -1,0 +1,175 @@
+//! Whether a scenario can be compared at all, before any number is looked at.
+//!
+//! It depends on what was built and listed, not on what was measured: the size of the family must not depend on data.
+
+use crate::comparison::Comparison;
+use crate::plan::Harness;
+use crate::recording::{ChangedPiece, Entry, Executable, IncidentKind, Recording, Work};
+use crate::revision::Side;
+use crate::scenario::Target;
+use crate::touched::touched;
+use crate::verdict::Verdict;
+use crate::wording;
+use std::collections::HashMap;
+
+/// What may be said about a scenario, with the notes that follow from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// Both sides are the same experiment.
+    Compared(Vec<String>),
+    /// Both sides are there but not the same experiment; a change is shown and never judged.
+    Barred(String),
+    /// Equal executables, not measured.
+    Identical,
+    /// On one side only: [`Verdict::New`] or [`Verdict::Removed`].
+    OneSided(Verdict, Vec<String>),
+    /// Cannot be compared, and why.
+    Failed(String),
+}
+
+impl Standing {
+    /// Whether the scenario belongs to the family that shares the level.
+    #[must_use]
+    pub fn is_judged(&self) -> bool {
+        matches!(self, Self::Compared(_))
+    }
+}
+
+/// The standing of every scenario, by position.
+#[must_use]
+pub fn standings(recording: &Recording, comparisons: &[Comparison]) -> Vec<Standing> {
+    let mut targets: HashMap<&Target, TargetFacts<'_>> = HashMap::new();
+    let touched = touched(recording);
+    recording
+        .scenarios
+        .iter()
+        .zip(comparisons)
+        .zip(touched)
+        .map(|((entry, comparison), touched)| {
+            let target = &entry.scenario.target;
+            let facts = targets
+                .entry(target)
+                .or_insert_with(|| TargetFacts::of(recording, target));
+            facts.standing(entry, comparison, touched)
+        })
+        .collect()
+}
+
+/// What is known of one bench target on both sides.
+struct TargetFacts<'a> {
+    executables: [Option<&'a Executable>; 2],
+    /// Why a side that lists nothing of this target does not, unless it simply has none.
+    missing: [Option<Missing>; 2],
+    identical: bool,
+    measures_identical: bool,
+    own_harness: bool,
+}
+
+/// Why a side has no executable of a target, or no list of its benchmarks.
+enum Missing {
+    NotBuilt,
+    Skipped(String),
+    Unusable(String),
+}
+
+impl<'a> TargetFacts<'a> {
+    fn of(recording: &'a Recording, target: &Target) -> Self {
+        let plan = &recording.header.plan;
+        Self {
+            executables: Side::BOTH.map(|side| recording.executable(side, target)),
+            missing: Side::BOTH.map(|side| missing(recording, side, target)),
+            identical: recording.identical(target),
+            measures_identical: plan.measuring.identical,
+            own_harness: plan.selection.harness == Harness::Own,
+        }
+    }
+
+    fn standing(&self, entry: &Entry, comparison: &Comparison, touched: Option<&ChangedPiece>) -> Standing {
+        let has = |side: Side| entry.sides.contains(&side);
+        match (has(Side::Base), has(Side::Head)) {
+            (true, true) => self.both(comparison, touched),
+            (true, false) => self.one_sided(Side::Head, Verdict::Removed),
+            (false, true) => self.one_sided(Side::Base, Verdict::New),
+            (false, false) => Standing::Failed("listed by neither side".to_owned()),
+        }
+    }
+
+    fn both(&self, comparison: &Comparison, touched: Option<&ChangedPiece>) -> Standing {
+        if self.identical {
+            let measured = comparison.base.slots > 0 && comparison.head.slots > 0;
+            return if measured || self.measures_identical {
+                Standing::Compared(vec!["identical executables: any change is noise".to_owned()])
+            } else {
+                Standing::Identical
+            };
+        }
+        let [base, head] = self
+            .executables
+            .map(|executable| executable.and_then(|executable| executable.criterion.as_deref()));
+        if let (Some(base), Some(head)) = (base, head)
+            && base != head
+        {
+            return Standing::Barred(format!("measuring library changed (criterion {base} -> {head})"));
+        }
+        let mut notes = Vec::new();
+        if let Some(work) = comparison.work {
+            notes.push(format!(
+                "judged per {}: throughput changed from {} to {}",
+                match work.base.per {
+                    Work::Bytes => "byte",
+                    Work::Bits => "bit",
+                    Work::Elements => "element",
+                },
+                work.base.amount,
+                work.head.amount
+            ));
+        }
+        if let Some(piece) = touched.filter(|_| self.own_harness) {
+            let note = format!("bench source changed ({}:{})", piece.file, piece.line);
+            // A bench that declares its new amount of work says itself how to compare: per unit of work.
+            if comparison.work.is_none() {
+                return Standing::Barred(note);
+            }
+            notes.push(note);
+        }
+        Standing::Compared(notes)
+    }
+
+    fn one_sided(&self, without: Side, verdict: Verdict) -> Standing {
+        match &self.missing[without as usize] {
+            Some(Missing::NotBuilt) => Standing::Failed(format!("{without} did not build")),
+            Some(Missing::Unusable(detail)) => {
+                Standing::Failed(format!("{without} could not be listed: {detail}"))
+            }
+            Some(Missing::Skipped(reason)) => Standing::OneSided(
+                verdict,
+                vec![format!(
+                    "{without} has this bench target, but it was skipped: {reason}"
+                )],
+            ),
+            None => Standing::OneSided(verdict, Vec::new()),
+        }
+    }
+}
+
+fn missing(recording: &Recording, side: Side, target: &Target) -> Option<Missing> {
+    let Some(build) = recording.build(side) else {
+        return Some(Missing::NotBuilt);
+    };
+    if recording.executable(side, target).is_some() {
+        return recording
+            .incidents
+            .iter()
+            .find(|incident| {
+                incident.what == IncidentKind::Unusable
+                    && incident.scenario.is_none()
+                    && incident.side.is_none_or(|of| of == side)
+                    && &incident.target == target
+            })
+            .map(|incident| Missing::Unusable(wording::first_line(&incident.detail).to_owned()));
+    }
+    if let Some(skipped) = build.skipped.iter().find(|skipped| &skipped.target == target) {
+        return Some(Missing::Skipped(skipped.reason.clone()));
+    }
+    build.failure.as_ref().map(|_| Missing::NotBuilt)
+}

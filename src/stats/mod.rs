@@ -1,0 +1,21 @@
+//! Statistics on slices of numbers. This room imports nothing from the crate and touches no world: every function
+//! would make sense without benchmarks.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`quantile`] | median and quantiles (Hyndman & Fan type 7) |
+//! | [`trimmed`] | 20 % trimmed mean, winsorised variance, standard error, degrees of freedom |
+//! | [`student`] | quantiles of Student's t, accurate far into the tail |
+//! | [`interval`] | an estimate with its standard error; intervals for one stratum and for the mean of two |
+//!
+//! Notation: `n` values, `g` trimmed from each end, `h = n - 2g` left. A two-sided interval "at level alpha" covers
+//! with probability `1 - alpha`. Functions return `None` for too few or non-finite values; they never panic, never
+//! return NaN, and leave the order of their input alone.
+//!
+//! Sources: Tukey & McLaughlin 1963 (trimmed t); Yuen 1974 (two trimmed samples of unequal variance); Welch 1947 and
+//! Satterthwaite 1946 (degrees of freedom); Hill 1970 (t quantile); Hyndman & Fan 1996 (quantile definitions).
+
+pub mod interval;
+pub mod quantile;
+pub mod student;
+pub mod trimmed;
