@@ -2,7 +2,7 @@
 //!
 //! The process is the unit of replication, so a slot gives one number: the *minimum* of total / iterations over its
 //! samples. On two busy cores the per-slot minimum recovered a true 2 % where per-slot medians were 3-10 % off
-//! (docs/statistics.md). Slots of one round and both sides make a pair. Nothing is estimated here; [`crate::estimate`]
+//! (docs/statistics.md). Slots of one round and both sides make a pair. Nothing is estimated here; [`crate::judge::estimate`]
 //! does that.
 
 use crate::recording::{Observation, Phase, Recording, SlotRecord, Throughput};
@@ -115,6 +115,8 @@ struct SideSoFar {
     work: Option<Throughput>,
     /// For each slot the total of the sample that gave its number.
     totals: Vec<f64>,
+    /// Numbers of warm-up slots: all there is of a scenario that only one side has or that failed soon after.
+    warm_up: Vec<f64>,
 }
 
 impl Gathered {
@@ -122,7 +124,11 @@ impl Gathered {
         let side = &mut self.sides[slot.side as usize];
         side.work = side.work.or(observation.throughput.filter(is_work));
         let cells = match slot.phase {
-            Phase::Warmup => return,
+            Phase::Warmup => {
+                side.warm_up
+                    .extend(minimum(observation).map(|(number, _)| number));
+                return;
+            }
             Phase::Measure => &mut self.measured,
             Phase::Confirm => &mut self.confirmed,
         };
@@ -167,7 +173,7 @@ impl SideSoFar {
             .filter_map(|cell| cell.numbers[side as usize])
             .collect();
         Reduced {
-            typical: median(&numbers),
+            typical: median(&numbers).or_else(|| median(&self.warm_up)),
             clock_step: self
                 .clock
                 .step()

@@ -4,21 +4,30 @@
 //! [`undecided`] takes only the planned looks, so asking it often costs nothing; [`candidates`] and
 //! [`confirmation_rounds`] also take the final one and are to be asked once, when the comparison has ended.
 
-use crate::account;
-use crate::assessment::{Assessment, Row, Until};
-use crate::confirmation::{Confirmation, confirm};
-use crate::decision::Outcome;
-use crate::incidents::sentence;
-use crate::looks::FIRST_LOOK;
+pub mod account;
+pub mod assessment;
+pub mod confirmation;
+pub mod decision;
+pub mod estimate;
+pub mod incidents;
+pub mod looks;
+pub mod standing;
+pub mod touched;
+pub mod wording;
+
+use crate::judge::assessment::{Assessment, Row, Until};
+use crate::judge::confirmation::{Confirmation, confirm};
+use crate::judge::decision::Outcome;
+use crate::judge::incidents::sentence;
+use crate::judge::looks::FIRST_LOOK;
+use crate::judge::standing::Standing;
 use crate::metric::Better;
 use crate::plan::{MIN_ROUNDS, Policy};
 use crate::recording::Recording;
 use crate::report::{Change, Elapsed, Finding, Method, Report};
 use crate::revision::Side;
-use crate::standing::Standing;
 use crate::stats::quantile::median;
 use crate::verdict::Verdict;
-use crate::wording;
 use std::cmp::Ordering;
 
 /// Judges a run that came to an end: every finding, in report order.

@@ -4,23 +4,16 @@
 //! right of it everything decides and touches nothing. ARCHITECTURE.md is the plan of the house, docs/glossary.md the
 //! words, `pipeline` the story.
 
-pub mod account;
-pub mod assessment;
 pub mod bench_source;
 pub mod build;
 pub mod cli;
 pub mod comparison;
 pub mod config;
-pub mod confirmation;
-pub mod decision;
 pub mod difference;
 pub mod edge;
-pub mod estimate;
 pub mod exit;
-pub mod incidents;
 pub mod judge;
 pub mod lab;
-pub mod looks;
 pub mod measure;
 pub mod metric;
 pub mod pipeline;
@@ -31,10 +24,7 @@ pub mod revision;
 pub mod scenario;
 pub mod schedule;
 pub mod slot;
-pub mod standing;
 pub mod stats;
-pub mod touched;
 pub mod units;
 pub mod verdict;
-pub mod wording;
 pub mod workshop;

@@ -4,8 +4,7 @@
 //! What is decided is asked of `judge`; what a slot is like is the business of the [`Lab`].
 
 use crate::edge::store::{Journal, StoreError};
-use crate::judge;
-use crate::looks;
+use crate::judge::{self, looks};
 use crate::plan::{MIN_ROUNDS, Plan};
 use crate::recording::{EndReason, Entry, Event, Incident, IncidentKind, Phase, Recording, Timing};
 use crate::revision::Side;
@@ -242,7 +241,14 @@ impl<L: Lab> Measurement<'_, L> {
 
     /// Pairs of rounds over whatever is not decided, until all is or `deadline_s` of measuring would be exceeded.
     fn rounds(&mut self, deadline_s: Option<f64>) -> Result<EndReason, MeasureError> {
-        let mut undecided: BTreeSet<u32> = self.undecided();
+        // Nobody can judge before the first round; a scenario that stumbled in the warm-up gets its chance.
+        let mut undecided = match self.journal.recording.next_round(Phase::Measure) {
+            0 => pending(&self.journal.recording)
+                .into_iter()
+                .map(|entry| entry.ix)
+                .collect(),
+            _ => self.undecided(),
+        };
         loop {
             let round = self.journal.recording.next_round(Phase::Measure);
             if self.interrupted {

@@ -3,13 +3,13 @@
 //! It depends on what was built and listed, not on what was measured: the size of the family must not depend on data.
 
 use crate::comparison::Comparison;
+use crate::judge::touched::touched;
+use crate::judge::wording;
 use crate::plan::Harness;
 use crate::recording::{ChangedPiece, Entry, Executable, IncidentKind, Recording, Work};
 use crate::revision::Side;
 use crate::scenario::Target;
-use crate::touched::touched;
 use crate::verdict::Verdict;
-use crate::wording;
 use std::collections::HashMap;
 
 /// What may be said about a scenario, with the notes that follow from it.

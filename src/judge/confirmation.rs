@@ -5,9 +5,9 @@
 //! that were picked, at the family's level shared by them: the chance that noise alone repeats any of them in the same
 //! direction is at most half of that level.
 
-use crate::assessment::{Assessment, Row};
-use crate::estimate::contrast;
-use crate::incidents::sentence;
+use crate::judge::assessment::{Assessment, Row};
+use crate::judge::estimate::contrast;
+use crate::judge::incidents::sentence;
 use crate::plan::MIN_ROUNDS;
 
 /// Part of the first change that fresh processes must show at least. Chosen: a chance pick is larger than the truth,

@@ -12,12 +12,12 @@
 //! `unchanged` row never has an interval beyond the margin, also where the absolute floor would hide it.
 
 use crate::comparison::{ClockStep, Comparison};
-use crate::estimate::Contrast;
-use crate::looks::next_look;
+use crate::judge::estimate::Contrast;
+use crate::judge::looks::next_look;
+use crate::judge::wording;
 use crate::metric::{Metric, Unit};
 use crate::plan::Policy;
 use crate::stats::student;
-use crate::wording;
 
 /// What one look says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,13 +5,13 @@
 //! and the policy, and the live run, which stops at the same looks, and a later judgement of its file agree.
 
 use crate::comparison::{Comparison, compare};
-use crate::decision::{Decision, Outcome, Question, decide};
-use crate::estimate::{Contrast, contrast};
-use crate::incidents::Incidents;
-use crate::looks::{Look, looks, planned};
+use crate::judge::decision::{Decision, Outcome, Question, decide};
+use crate::judge::estimate::{Contrast, contrast};
+use crate::judge::incidents::Incidents;
+use crate::judge::looks::{Look, looks, planned};
+use crate::judge::standing::{Standing, standings};
 use crate::plan::Policy;
 use crate::recording::{Entry, Recording};
-use crate::standing::{Standing, standings};
 
 /// All rows of a recording.
 #[derive(Debug)]

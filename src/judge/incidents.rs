@@ -1,7 +1,7 @@
 //! The incidents of a recording, by scenario.
 
+use crate::judge::wording::first_line;
 use crate::recording::{Incident, IncidentKind, Phase, Recording};
-use crate::wording::first_line;
 
 /// Incidents, found by scenario without a search.
 #[derive(Debug)]

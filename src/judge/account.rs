@@ -1,13 +1,13 @@
 //! What is said about the run as a whole: notes that explain it, and what it cannot catch.
 
-use crate::assessment::Assessment;
+use crate::judge::assessment::Assessment;
+use crate::judge::wording;
 use crate::recording::{EndReason, Recording};
 use crate::report::{Change, Finding};
 use crate::revision::Side;
 use crate::stats::quantile::median;
 use crate::stats::trimmed::trimmed;
 use crate::verdict::Verdict;
-use crate::wording;
 use std::collections::BTreeMap;
 
 /// Sentences about the run, in order of importance.
