@@ -1,6 +1,6 @@
 //! The real laboratory: slots are processes of the copied-out executables, run in their own side's tree.
 
-use crate::edge::clock::Stopwatch;
+use crate::edge::clock::{Stopwatch, file_time};
 use crate::edge::criterion::{self, Bench, Found};
 use crate::edge::home::RunFolder;
 use crate::edge::machine::Load;
@@ -16,7 +16,7 @@ use crate::scenario::{Kind, Scenario, Target};
 use crate::slot::{Outcome, Slot, SlotEnd};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// Everything needed to run slots of one recording.
 #[derive(Debug)]
@@ -121,7 +121,7 @@ impl Lab for Laboratory<'_> {
         let launch = bench.launch_ids(&ids, timing, &scratch, timeout);
         let at_s = self.started.seconds();
         let before = Load::now();
-        let began = SystemTime::now();
+        let began = file_time();
         let finished = self.runner.run(&launch).map_err(lab_error)?;
         let after = Load::now();
         let found = criterion::read(&scratch, began).map_err(lab_error)?;

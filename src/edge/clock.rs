@@ -1,7 +1,7 @@
 //! The clock: when something started and how long it took.
 #![expect(clippy::disallowed_methods, reason = "this file is where the clock is read")]
 
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 /// Measures seconds from its making.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +19,12 @@ impl Stopwatch {
     pub fn seconds(self) -> f64 {
         self.0.elapsed().as_secs_f64()
     }
+}
+
+/// The present moment as file systems stamp it.
+#[must_use]
+pub fn file_time() -> SystemTime {
+    SystemTime::now()
 }
 
 /// The present moment as RFC 3339 text in UTC, to the second.

@@ -1,4 +1,5 @@
 //! Measuring through a scripted laboratory: no process, no clock.
+#![expect(clippy::disallowed_methods, reason = "a test cuts a recording anywhere")]
 
 use super::*;
 use crate::metric::Metric;
