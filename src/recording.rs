@@ -29,6 +29,8 @@ pub enum Event {
     Difference(Difference),
     /// The bench sources of one target differ.
     BenchChange(BenchChange),
+    /// Rust sources that differ.
+    ChangedSources(ChangedSources),
     /// A scenario that exists on at least one side.
     Scenario(Entry),
     /// What criterion is asked to spend on one scenario in one slot.
@@ -165,6 +167,15 @@ pub struct ChangedPiece {
     pub line: u32,
     /// String literals in it, which name the benchmarks it registers.
     pub literals: Vec<String>,
+}
+
+/// Rust sources that differ between the sides, by whether any measured executable was compiled from them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedSources {
+    /// Part of an executable on some side; paths relative to the tree.
+    pub compiled: Vec<String>,
+    /// Part of none.
+    pub elsewhere: Vec<String>,
 }
 
 /// One scenario of this run; slots refer to it by [`Entry::ix`].
@@ -357,6 +368,8 @@ pub struct Recording {
     pub differences: Vec<Difference>,
     /// Changed bench sources.
     pub bench_changes: Vec<BenchChange>,
+    /// Changed Rust sources.
+    pub changed_sources: ChangedSources,
     /// All scenarios; position equals [`Entry::ix`].
     pub scenarios: Vec<Entry>,
     /// Time given to one scenario in one slot; absent until measuring begins.
@@ -383,6 +396,7 @@ impl Recording {
             builds: Vec::new(),
             differences: Vec::new(),
             bench_changes: Vec::new(),
+            changed_sources: ChangedSources::default(),
             scenarios: Vec::new(),
             timing: None,
             slots: Vec::new(),
@@ -401,6 +415,7 @@ impl Recording {
             Event::Build(build) => self.builds.push(build),
             Event::Difference(difference) => self.differences.push(difference),
             Event::BenchChange(change) => self.bench_changes.push(change),
+            Event::ChangedSources(changed) => self.changed_sources = changed,
             Event::Scenario(entry) => self.scenarios.push(entry),
             Event::Timing(timing) => self.timing = Some(timing),
             Event::Slot(slot) => self.slots.push(slot),

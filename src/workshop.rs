@@ -13,7 +13,7 @@ use crate::edge::store;
 use crate::edge::tree::{Sides, Tree};
 use crate::edge::view::View;
 use crate::plan::{Harness, Plan};
-use crate::recording::{BenchChange, Build, Event, Executable, Skipped};
+use crate::recording::{BenchChange, Build, ChangedSources, Event, Executable, Skipped};
 use crate::revision::{Revision, Side};
 use crate::scenario::Target;
 use std::collections::BTreeMap;
@@ -86,7 +86,7 @@ impl Workshop<'_> {
         let tree = Tree::open(self.room.tree())?;
         let base = self.piece(Side::Base, plan, base_snapshot, None, &tree)?;
         let base_kept = self.keep(&base, run)?;
-        let head = self.piece(Side::Head, plan, head_snapshot, Some(&base.snapshot), &tree)?;
+        let head = self.piece(Side::Head, plan, head_snapshot, Some(&base), &tree)?;
         let head_kept = self.keep(&head, run)?;
 
         let mut events = Vec::new();
@@ -101,8 +101,9 @@ impl Workshop<'_> {
         if plan.selection.harness == Harness::Own {
             events.extend(bench_changes(&base, &head).into_iter().map(Event::BenchChange));
         }
+        events.extend(no_benches_note(&head, plan));
         events.extend(provenance_notes(&base, &head));
-        events.extend(unbenched_note(&base, &head));
+        events.push(Event::ChangedSources(changed_sources(&base, &head)));
         let sides = Sides::new(tree, &base.snapshot, &head.snapshot, self.room.sides())?;
         Ok(Product { events, sides })
     }
@@ -137,13 +138,14 @@ impl Workshop<'_> {
         side: Side,
         plan: &Plan,
         snapshot: Snapshot,
-        previous: Option<&Snapshot>,
+        previous: Option<&Piece>,
         tree: &Tree,
     ) -> Result<Piece, WorkshopError> {
+        let resolved = previous.and_then(|piece| store::read_bytes(&piece.benches.lock_file).ok());
+        let previous = previous.map(|piece| &piece.snapshot);
         self.view.step(&format!("laying out {side}"));
         let stopwatch = Stopwatch::start();
         tree.lay(&snapshot, previous)?;
-        self.lend_lock_file(&snapshot, plan)?;
         let checkout_s = stopwatch.seconds();
         let (tree, target_dir) = (self.room.tree(), self.room.target_dir());
         let cargo = Cargo {
@@ -158,7 +160,8 @@ impl Workshop<'_> {
             if benches.wanted.is_empty() {
                 return Ok((benches, Built::default()));
             }
-            let built = cargo.build(&benches, |progress| {
+            let locked = self.lend_lock_file(&snapshot, &benches.lock_file, resolved.as_deref());
+            let built = cargo.build(&benches, locked, |progress| {
                 self.view
                     .building(side.as_str(), progress.done, progress.of, progress.package);
             })?;
@@ -195,17 +198,19 @@ impl Workshop<'_> {
         })
     }
 
-    /// A repository that ignores its lock file is built with the user's own, so that both sides have the same
-    /// dependencies and nothing has to be resolved anew.
-    fn lend_lock_file(&self, snapshot: &Snapshot, plan: &Plan) -> Result<(), WorkshopError> {
-        let path = Path::new(&plan.selection.folder).join("Cargo.lock");
-        if snapshot.get(&path).is_some() {
-            return Ok(());
+    /// Whether the lock file is committed and so must be obeyed. Where it is not, the other side's resolution is used,
+    /// else the user's own, so that both sides have the same dependencies and nothing is resolved anew.
+    /// If it cannot be lent, cargo resolves, and the differences tell what came of it.
+    fn lend_lock_file(&self, snapshot: &Snapshot, lock_file: &Path, resolved: Option<&[u8]>) -> bool {
+        let relative = lock_file.strip_prefix(self.room.tree()).unwrap_or(lock_file);
+        if snapshot.get(relative).is_some() {
+            return true;
         }
-        if let Some(text) = store::read_text(&self.repo.root().join(&path))? {
-            store::write(&self.room.tree().join(&path), text.as_bytes())?;
+        let own = || store::read_bytes(&self.repo.root().join(relative)).ok();
+        if let Some(text) = resolved.map(<[u8]>::to_vec).or_else(own) {
+            let _ = store::write(lock_file, &text);
         }
-        Ok(())
+        false
     }
 
     /// Copies the criterion executables out; returns them, and the bench targets that turned out to be something else.
@@ -357,6 +362,31 @@ fn bench_changes(base: &Piece, head: &Piece) -> Vec<BenchChange> {
     changes
 }
 
+/// A workspace without bench targets, and where else in the repository there are some.
+fn no_benches_note(head: &Piece, plan: &Plan) -> Option<Event> {
+    let benches = &head.benches;
+    if !benches.wanted.is_empty() || !benches.skipped.is_empty() || head.built.failure.is_some() {
+        return None;
+    }
+    let here = Path::new(&plan.selection.folder);
+    let elsewhere: Vec<String> = head
+        .snapshot
+        .entries()
+        .map(|(path, _)| path)
+        .filter(|path| path.ends_with("Cargo.toml") && path.parent() != Some(here))
+        .filter(|path| head.text(path).is_some_and(|text| text.contains("[[bench]]")))
+        .filter_map(|path| path.parent().map(|folder| format!("`{}`", folder.display())))
+        .collect();
+    let mut text = "there is no bench target in this workspace that the selection includes".to_owned();
+    if !elsewhere.is_empty() {
+        text.push_str(&format!(
+            "; the repository has some in {}: run abreast there",
+            elsewhere.join(", ")
+        ));
+    }
+    Some(Event::Note { text })
+}
+
 /// Without a committed lock file nobody can say later which dependencies were measured.
 fn provenance_notes(base: &Piece, head: &Piece) -> Vec<Event> {
     let sides: Vec<&str> = [base, head]
@@ -381,27 +411,22 @@ fn provenance_notes(base: &Piece, head: &Piece) -> Vec<Event> {
     vec![Event::Note { text }]
 }
 
-/// Says so if sources changed but every executable is the same.
-fn unbenched_note(base: &Piece, head: &Piece) -> Option<Event> {
-    let changed: Vec<String> = changed_paths(&base.snapshot, &head.snapshot)
-        .into_iter()
-        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
-        .map(|path| path.to_string_lossy().into_owned())
-        .collect();
-    if changed.is_empty() {
-        return None;
+/// Changed Rust sources, by whether a bench can notice.
+fn changed_sources(base: &Piece, head: &Piece) -> ChangedSources {
+    let mut changed = ChangedSources::default();
+    for path in changed_paths(&base.snapshot, &head.snapshot) {
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let compiled = base.built.compiled.contains(&path) || head.built.compiled.contains(&path);
+        let list = if compiled {
+            &mut changed.compiled
+        } else {
+            &mut changed.elsewhere
+        };
+        list.push(path.to_string_lossy().into_owned());
     }
-    const SHOWN: usize = 5;
-    let more = changed.len().saturating_sub(SHOWN);
-    let names = changed.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    let rest = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
-    };
-    Some(Event::Note {
-        text: format!("changed Rust files: {names}{rest}"),
-    })
+    changed
 }
 
 fn note_on(side: Side, note: &str) -> Event {

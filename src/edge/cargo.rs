@@ -135,7 +135,7 @@ impl<'a> Cargo<'a> {
         Ok(benches)
     }
 
-    /// Compiles the wanted targets. A failure of the compiler is part of the result, not an error: executables that
+    /// Compiles the wanted targets, with the lock file as it is if `locked`. A failure of the compiler is part of the result, not an error: executables that
     /// were made nevertheless are there.
     ///
     /// # Errors
@@ -143,6 +143,7 @@ impl<'a> Cargo<'a> {
     pub fn build(
         &self,
         benches: &Benches,
+        locked: bool,
         mut progress: impl FnMut(Progress) + Send,
     ) -> Result<Built, CargoError> {
         let lock = read_lock(&benches.lock_file);
@@ -157,7 +158,7 @@ impl<'a> Cargo<'a> {
         let mut packages = BTreeSet::new();
         let finished = self
             .runner
-            .run_lines(&self.build_launch(benches, built.lock.is_some()), |line| {
+            .run_lines(&self.build_launch(benches, locked), |line| {
                 let Ok(message) = serde_json::from_str::<Message>(line) else {
                     return;
                 };
@@ -184,6 +185,9 @@ impl<'a> Cargo<'a> {
         built.lock = built.lock.take().or_else(|| read_lock(&benches.lock_file));
         for file in &mut built.benches {
             file.sources = dep_info(&file.path, self.tree);
+        }
+        if let Some(folder) = built.benches.first().and_then(|file| file.path.parent()) {
+            built.compiled = compiled_files(folder, self.tree);
         }
         Ok(built)
     }
@@ -485,6 +489,16 @@ fn dep_info(executable: &Path, tree: &Path) -> Vec<PathBuf> {
         }));
     }
     files.into_iter().collect()
+}
+
+/// Files of the tree that anything in this folder of cargo's was compiled from. The folder may also hold crates of
+/// earlier builds, so a file may be listed that no bench is linked from any more; never the other way round.
+fn compiled_files(folder: &Path, tree: &Path) -> BTreeSet<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let listings = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|e| e == "d"));
+    listings.flat_map(|path| dep_info(&path, tree)).collect()
 }
 
 /// Last part of what the compiler said, from its first error on as far as there is room.
