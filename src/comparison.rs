@@ -30,9 +30,13 @@ pub struct Comparison {
 pub struct Pair {
     /// Round within its phase.
     pub round: u32,
-    /// `ln(base)` of the per-slot minimum, metric's unit per iteration.
+    /// Base's number, metric's unit per iteration, above zero.
+    pub base: f64,
+    /// Head's number, metric's unit per iteration, above zero.
+    pub head: f64,
+    /// `ln(base)`.
     pub log_base: f64,
-    /// `ln(head)`, of the same work as base's.
+    /// `ln(head)` for as much work as base does in one iteration.
     pub log_head: f64,
     /// Which side ran first.
     pub first: Side,
@@ -205,11 +209,13 @@ fn cell_of<'a>(cells: &'a mut Vec<Cell>, slot: &SlotRecord) -> &'a mut Cell {
 
 fn pairs(cells: &[Cell], per_work: f64) -> Vec<Pair> {
     let pair = |cell: &Cell| {
-        let [base, head] = cell.numbers;
+        let (base, head) = (cell.numbers[0]?, cell.numbers[1]?);
         let pair = Pair {
             round: cell.round,
-            log_base: base?.ln(),
-            log_head: head?.ln() + per_work,
+            base,
+            head,
+            log_base: base.ln(),
+            log_head: head.ln() + per_work,
             first: cell.first,
         };
         pair.log_ratio().is_finite().then_some(pair)

@@ -16,6 +16,7 @@ use crate::estimate::Contrast;
 use crate::looks::next_look;
 use crate::metric::{Metric, Unit};
 use crate::plan::Policy;
+use crate::stats::interval::Estimate;
 use crate::stats::student;
 use crate::wording;
 
@@ -89,7 +90,7 @@ pub fn decide(question: Question<'_>) -> Option<Decision> {
         low: (log_change - half_width).exp_m1(),
         high: (log_change + half_width).exp_m1(),
         floor: log_floor.exp_m1(),
-        detectable: detectable(contrast, half_width.max(log_floor).max(limits.smallest_log()))?,
+        detectable: detectable(contrast, half_width, log_floor.max(limits.smallest_log()))?,
         reasons: Vec::new(),
     };
     let numbers = [
@@ -105,7 +106,7 @@ pub fn decide(question: Question<'_>) -> Option<Decision> {
     let size = decision.change.abs();
     let significant = log_change.abs() > half_width;
     let relevant = significant && size >= policy.threshold.0 && log_change.abs() > log_floor;
-    let absolute = limits.floor.is_none_or(|floor| size >= floor);
+    let absolute = size >= limits.floor;
     let survives = log_change.abs() - limits.clock >= policy.threshold.0.ln_1p() || limits.clock <= 0.0;
     let within = decision.low >= -policy.margin.0 && decision.high <= policy.margin.0;
 
@@ -126,19 +127,34 @@ pub fn decide(question: Question<'_>) -> Option<Decision> {
     })
 }
 
-/// The smallest change that is flagged with probability 0.9: `needed + t(0.9) standard errors`, as a fraction.
-fn detectable(contrast: &Contrast, needed: f64) -> Option<f64> {
+/// The smallest change that is flagged with probability 0.9, a fraction.
+///
+/// Fixed limits are passed if the estimate exceeds them: `fixed + t(0.9) SE`. The interval's half width `c SE` is an
+/// estimate too and differs from run to run, so its reserve is larger by `sqrt(1 + c^2 / 2 freedom)`: the normal
+/// approximation of the noncentral t (Johnson & Welch 1940, "Applications of the non-central t-distribution").
+fn detectable(contrast: &Contrast, half_width: f64, fixed: f64) -> Option<f64> {
+    let Estimate {
+        standard_error,
+        freedom,
+        ..
+    } = contrast.change;
     // Two-sided level 0.2 is the one-sided quantile 0.9.
-    let reserve = student::two_sided(0.2, contrast.change.freedom)? * contrast.change.standard_error;
-    Some((needed + reserve).exp_m1())
+    let reserve = student::two_sided(0.2, freedom)? * standard_error;
+    let critical = if standard_error > 0.0 {
+        half_width / standard_error
+    } else {
+        0.0
+    };
+    let varying = half_width + reserve * (1.0 + critical.powi(2) / (2.0 * freedom)).sqrt();
+    Some(varying.max(fixed + reserve).exp_m1())
 }
 
 /// What a change must reach whatever the noise.
 struct Limits {
     /// Relative threshold, log scale.
     threshold: f64,
-    /// Absolute floor relative to base; absent if the metric has none or base is unknown.
-    floor: Option<f64>,
+    /// Absolute floor relative to base, a fraction.
+    floor: f64,
     /// How far off `ln(head / base)` may be because both clocks step; log scale, 0 without steps.
     clock: f64,
 }
@@ -148,11 +164,12 @@ impl Limits {
         let Question {
             comparison,
             metric,
+            contrast,
             policy,
             ..
         } = question;
         let floor = match metric.unit {
-            Unit::Ns => comparison.base.typical.map(|base| policy.floor_ns / base),
+            Unit::Ns => policy.floor_ns / contrast.base,
         };
         let step = |step: Option<ClockStep>| step.map_or(0.0, |step| step.fraction);
         Self {
@@ -164,16 +181,16 @@ impl Limits {
 
     /// Smallest `ln(head / base)` that could be flagged without any noise.
     fn smallest_log(&self) -> f64 {
-        (self.threshold + self.clock).max(self.floor.map_or(0.0, f64::ln_1p))
+        (self.threshold + self.clock).max(self.floor.ln_1p())
     }
 
     /// Why a row is blocked; at least one sentence.
     fn obstacles(&self, question: Question<'_>, size: f64, absolute: bool) -> Vec<String> {
         let mut reasons = Vec::new();
-        if !absolute && let Some(base) = question.comparison.base.typical {
+        if !absolute {
             reasons.push(format!(
                 "{} is below the absolute floor of {}",
-                wording::nanoseconds(size * base),
+                wording::nanoseconds(size * question.contrast.base),
                 wording::nanoseconds(question.policy.floor_ns)
             ));
         }

@@ -18,6 +18,7 @@ pub mod plan;
 pub mod recording;
 pub mod report;
 pub mod revision;
+pub mod ruling;
 pub mod scenario;
 pub mod standing;
 pub mod stats;
