@@ -288,3 +288,53 @@ fn greatest_common_divisor(mut one: u64, mut other: u64) -> u64 {
     }
     one
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn observation(iters: &[u64], totals: &[f64]) -> Observation {
+        Observation {
+            scenario: 0,
+            iters: iters.to_vec(),
+            totals: totals.to_vec(),
+            throughput: None,
+            cost_s: 0.0,
+        }
+    }
+
+    fn step(observations: &[Observation]) -> Option<f64> {
+        let mut clock = Clock::default();
+        for observation in observations {
+            clock.take(observation);
+        }
+        clock.step()
+    }
+
+    #[test]
+    fn a_slot_is_its_fastest_sample() {
+        let of = observation(&[10, 20, 30], &[1000.0, 1900.0, 3600.0]);
+        assert_eq!(minimum(&of), Some((95.0, 1900.0)));
+        let spoiled = observation(&[1, 0, 1, 1], &[f64::NAN, 5.0, -1.0, 7.0]);
+        assert_eq!(minimum(&spoiled), Some((7.0, 7.0)));
+        assert_eq!(minimum(&observation(&[], &[])), None);
+    }
+
+    #[test]
+    fn the_step_of_a_clock_is_the_divisor_of_its_totals() {
+        let coarse = observation(&[1, 1, 1], &[600e3, 650e3, 700e3]);
+        assert_eq!(step(std::slice::from_ref(&coarse)), Some(50e3));
+        assert_eq!(step(&[coarse, observation(&[1], &[600_001.0])]), Some(1.0));
+    }
+
+    #[test]
+    fn scripted_constants_and_fractional_totals_show_no_step() {
+        assert_eq!(
+            step(&[observation(&[10, 20, 30], &[1000.0, 2000.0, 3000.0])]),
+            None
+        );
+        assert_eq!(step(&[observation(&[1, 1], &[10.5, 11.0])]), None);
+        assert_eq!(step(&[observation(&[1, 1], &[f64::NAN, 11.0])]), None);
+        assert_eq!(step(&[]), None);
+    }
+}

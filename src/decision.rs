@@ -256,3 +256,94 @@ fn open_reason(question: Question<'_>, decision: &Decision, half_width: f64, sig
     };
     format!("needs about {rounds} rounds {purpose}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::Reduced;
+    use crate::estimate::Null;
+    use crate::units::Fraction;
+
+    /// `+5 %` (log), with each condition of the table made true or false by its own number.
+    fn outcome([excludes, relevant, above_floor, absolute, survives, within]: [bool; 6]) -> Decision {
+        let error = |wanted: bool, small: f64, large: f64| if wanted { small } else { large };
+        let contrast = Contrast {
+            change: Estimate {
+                value: 0.05,
+                standard_error: error(excludes, 0.002, 0.04),
+                freedom: 30.0,
+            },
+            order_effect: None,
+            rounds: 16,
+            base: 100.0,
+            head: 105.0,
+            null: Some(Null {
+                standard_error: error(above_floor, 0.002, 0.04),
+                freedom: 30.0,
+                contrasts: 16,
+            }),
+        };
+        let step = (!survives).then_some(ClockStep {
+            step: 35.0,
+            fraction: 0.35,
+        });
+        let side = Reduced {
+            clock_step: step,
+            ..Reduced::default()
+        };
+        let comparison = Comparison {
+            base: side.clone(),
+            head: side,
+            ..Comparison::default()
+        };
+        let policy = Policy {
+            threshold: Fraction(if relevant { 0.02 } else { 0.06 }),
+            margin: Fraction(if within { 0.5 } else { 0.04 }),
+            floor_ns: if absolute { 1.0 } else { 6.0 },
+            ..Policy::default()
+        };
+        decide(Question {
+            comparison: &comparison,
+            metric: &Metric::time(),
+            contrast: &contrast,
+            alpha: 0.05,
+            policy: &policy,
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn every_row_of_the_decision_table_holds() {
+        for bits in 0..64_u32 {
+            let conditions = [0, 1, 2, 3, 4, 5].map(|bit| bits >> bit & 1 == 1);
+            let [excludes, relevant, above_floor, absolute, survives, within] = conditions;
+            let change = excludes && relevant && above_floor;
+            let expected = match (change, absolute, survives, within) {
+                (true, true, true, _) => Outcome::Candidate,
+                (true, false, true, false) | (true, _, false, false) => Outcome::Blocked,
+                (_, _, true, true) => Outcome::Unchanged,
+                // The steps of this clock hide more than either margin.
+                (_, _, false, true) => Outcome::Blocked,
+                (false, _, _, false) => Outcome::Open,
+            };
+            let decision = outcome(conditions);
+            assert_eq!(decision.outcome, expected, "{conditions:?}");
+            let explained = matches!(decision.outcome, Outcome::Blocked | Outcome::Open);
+            assert_eq!(!decision.reasons.is_empty(), explained, "{conditions:?}");
+            if decision.outcome == Outcome::Unchanged {
+                assert!(decision.low >= -0.5 && decision.high <= 0.5);
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_open_says_what_it_needs() {
+        let decision = outcome([false, true, true, true, true, false]);
+        assert_eq!(decision.reasons, ["needs about 64 rounds to be told from noise"]);
+        let decision = outcome([true, false, true, true, true, false]);
+        assert_eq!(
+            decision.reasons,
+            ["+5.1 % is below the threshold of 6 % and beyond the margin of 4 %"]
+        );
+    }
+}

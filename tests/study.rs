@@ -1,0 +1,240 @@
+//! Which estimator: how often each calls unchanged code changed, and how wide its interval is. Behind the figures of
+//! docs/statistics.md:
+//!
+//! ```console
+//! cargo test --release --test study -- --ignored --nocapture
+//! ```
+
+mod support;
+
+use abreast::comparison::Pair;
+use abreast::estimate::contrast;
+use abreast::revision::Side;
+use abreast::stats::interval::{Estimate, of_one};
+use abreast::stats::quantile::median;
+use statrs::distribution::{Binomial, DiscreteCDF};
+use support::worlds::{World, rng};
+
+/// Lower and upper end; `None` if the level cannot be reached with so few rounds.
+type Interval = Option<(f64, f64)>;
+
+/// An estimator under study.
+struct Rival {
+    name: &'static str,
+    interval: fn(&[Pair], f64) -> Interval,
+}
+
+const RIVALS: [Rival; 8] = [
+    Rival {
+        name: "stratified 20 % trimmed",
+        interval: |pairs, alpha| around(contrast(pairs)?.change, alpha),
+    },
+    Rival {
+        name: "... and above the floor",
+        interval: |pairs, alpha| {
+            let contrast = contrast(pairs)?;
+            let half = contrast.change.half_width(alpha)?.max(contrast.floor()?);
+            Some((contrast.change.value - half, contrast.change.value + half))
+        },
+    },
+    Rival {
+        name: "stratified mean",
+        interval: |pairs, alpha| {
+            let (one, other) = strata(pairs);
+            let (one, other) = (mean(&one)?, mean(&other)?);
+            let (a, b) = (one.standard_error.powi(2), other.standard_error.powi(2));
+            around(
+                Estimate {
+                    value: (one.value + other.value) / 2.0,
+                    standard_error: (a + b).sqrt() / 2.0,
+                    freedom: (a + b).powi(2) / (a * a / one.freedom + b * b / other.freedom),
+                },
+                alpha,
+            )
+        },
+    },
+    Rival {
+        name: "20 % trimmed, not stratified",
+        interval: |pairs, alpha| around(of_one(&ratios(pairs))?, alpha),
+    },
+    Rival {
+        name: "mean, not stratified",
+        interval: |pairs, alpha| around(mean(&ratios(pairs))?, alpha),
+    },
+    Rival {
+        name: "order removed, then 20 % trimmed",
+        interval: |pairs, alpha| {
+            let (one, other) = strata(pairs);
+            let order = (of_one(&one)?.value - of_one(&other)?.value) / 2.0;
+            let aligned: Vec<f64> = one
+                .iter()
+                .map(|ratio| ratio - order)
+                .chain(other.iter().map(|ratio| ratio + order))
+                .collect();
+            let of = of_one(&aligned)?;
+            around(
+                Estimate {
+                    freedom: of.freedom - 1.0,
+                    ..of
+                },
+                alpha,
+            )
+        },
+    },
+    Rival {
+        name: "Hodges-Lehmann, exact",
+        interval: hodges_lehmann,
+    },
+    Rival {
+        name: "median, exact",
+        interval: sign,
+    },
+];
+
+fn around(estimate: Estimate, alpha: f64) -> Interval {
+    let half = estimate.half_width(alpha)?;
+    Some((estimate.value - half, estimate.value + half))
+}
+
+fn ratios(pairs: &[Pair]) -> Vec<f64> {
+    pairs.iter().map(Pair::log_ratio).collect()
+}
+
+fn strata(pairs: &[Pair]) -> (Vec<f64>, Vec<f64>) {
+    let of = |side| {
+        pairs
+            .iter()
+            .filter(move |pair| pair.first == side)
+            .map(Pair::log_ratio)
+            .collect()
+    };
+    (of(Side::Base), of(Side::Head))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a few hundred values")]
+fn mean(values: &[f64]) -> Option<Estimate> {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (n >= 2.0).then(|| Estimate {
+        value: mean,
+        standard_error: (squares / (n - 1.0) / n).sqrt(),
+        freedom: n - 1.0,
+    })
+}
+
+/// Interval between Walsh averages whose ranks come from the exact distribution of the signed-rank statistic
+/// (Hodges & Lehmann 1963; Hollander & Wolfe 1999, section 3.3).
+fn hodges_lehmann(pairs: &[Pair], alpha: f64) -> Interval {
+    let ratios = ratios(pairs);
+    let n = ratios.len();
+    let total = n * (n + 1) / 2;
+    let mut ways = vec![0.0; total + 1];
+    ways[0] = 1.0;
+    for rank in 1..=n {
+        for sum in (rank..=total).rev() {
+            ways[sum] += ways[sum - rank];
+        }
+    }
+    let all: f64 = ways.iter().sum();
+    let mut tail = 0.0;
+    let mut skip = None;
+    for (rank, ways) in ways.iter().enumerate() {
+        tail += ways / all;
+        if tail > alpha / 2.0 {
+            break;
+        }
+        skip = Some(rank);
+    }
+    let skip = skip?;
+    let mut walsh: Vec<f64> = (0..n)
+        .flat_map(|one| (one..n).map(move |other| (one, other)))
+        .map(|(one, other)| (ratios[one] + ratios[other]) / 2.0)
+        .collect();
+    walsh.sort_unstable_by(f64::total_cmp);
+    Some((walsh[skip], walsh[walsh.len() - 1 - skip]))
+}
+
+/// Interval between order statistics by the sign test.
+fn sign(pairs: &[Pair], alpha: f64) -> Interval {
+    let mut ratios = ratios(pairs);
+    ratios.sort_unstable_by(f64::total_cmp);
+    let law = Binomial::new(0.5, ratios.len() as u64).ok()?;
+    let skip = (0..ratios.len())
+        .take_while(|k| law.cdf(*k as u64) <= alpha / 2.0)
+        .last()?;
+    Some((ratios[skip], ratios[ratios.len() - 1 - skip]))
+}
+
+/// Rounds of one row of unchanged code; orders are balanced in pairs and otherwise random.
+fn unchanged(world: World, rounds: u32, seed: u64) -> Vec<Pair> {
+    let mut random = rng(seed);
+    let slots = world.slots(&mut random, rounds as usize * 2);
+    (0..rounds)
+        .zip(slots.chunks(2))
+        .map(|(round, slots)| {
+            let flip = (seed >> (round / 2 % 32)) & 1 == 1;
+            let first = if flip == (round % 2 == 0) {
+                Side::Base
+            } else {
+                Side::Head
+            };
+            let (log_base, log_head) = match first {
+                Side::Base => (slots[0], slots[1]),
+                Side::Head => (slots[1], slots[0]),
+            };
+            Pair {
+                round,
+                base: log_base.exp(),
+                head: log_head.exp(),
+                log_base,
+                log_head,
+                first,
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn every_rival_covers_zero_on_most_unchanged_rows() {
+    for rival in &RIVALS {
+        let missed = (0..200)
+            .map(|seed| unchanged(World::Gaussian, 16, seed * 0x9E37_79B9))
+            .filter(|pairs| (rival.interval)(pairs, 0.05).is_some_and(|(low, high)| low > 0.0 || high < 0.0))
+            .count();
+        assert!(missed <= 26, "{}: {missed} of 200", rival.name);
+    }
+}
+
+#[test]
+#[ignore = "the figures of docs/statistics.md: minutes, in release"]
+#[expect(clippy::print_stderr, reason = "a study prints its table")]
+#[expect(clippy::cast_precision_loss, reason = "counts of rows")]
+fn study_of_estimators() {
+    const ROWS: u64 = 40_000;
+    // Level of one row at its first look in a family of so many rows, and at its second.
+    for (rounds, alpha) in [(16, 0.05 / 2.0), (16, 0.05 / 2.0 / 57.0), (32, 0.05 / 4.0 / 57.0)] {
+        eprintln!("\n{rounds} rounds, level {alpha:.2e}: flagged rows over level [median half width]");
+        for world in World::ALL {
+            let mut hits = [0_usize; RIVALS.len()];
+            let mut widths = vec![Vec::new(); RIVALS.len()];
+            for seed in 0..ROWS {
+                let pairs = unchanged(world, rounds, seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+                for (at, rival) in RIVALS.iter().enumerate() {
+                    if let Some((low, high)) = (rival.interval)(&pairs, alpha) {
+                        hits[at] += usize::from(low > 0.0 || high < 0.0);
+                        widths[at].push((high - low) / 2.0);
+                    }
+                }
+            }
+            eprintln!("{world:?}");
+            for (at, rival) in RIVALS.iter().enumerate() {
+                let over = hits[at] as f64 / ROWS as f64 / alpha;
+                match median(&widths[at]) {
+                    Some(width) => eprintln!("  {:34} {over:5.2} [{:6.2} %]", rival.name, width * 100.0),
+                    None => eprintln!("  {:34} cannot reach the level", rival.name),
+                }
+            }
+        }
+    }
+}
