@@ -137,7 +137,7 @@ fn apply(finding: &mut Finding, confirmation: Confirmation, first: f64) {
             finding.notes.push(reason);
         }
         Confirmation::Pending => finding.notes.push(format!(
-            "not confirmed: the run ended before fresh processes could repeat {}",
+            "not confirmed: {} at first, and no fresh processes measured it again",
             wording::signed(first)
         )),
     }

@@ -257,7 +257,7 @@ fn without_confirmation_flags_stand_and_say_so() {
 }
 
 #[test]
-fn a_run_that_ended_before_its_confirmation_flags_nothing() {
+fn a_run_that_ended_before_its_confirmation_flags_nothing_yet() {
     let mut story = Story::of(&["a"]);
     story.measure(16, constants(100.0, 110.0));
     assert_eq!(candidates(&story.recording, &story.policy), [0]);
@@ -265,7 +265,7 @@ fn a_run_that_ended_before_its_confirmation_flags_nothing() {
     assert_eq!(row(&report, "a").verdict, Verdict::Unclear);
     assert!(noted(
         row(&report, "a"),
-        "the run ended before fresh processes could repeat +10.0 %"
+        "+10.0 % at first, and no fresh processes measured it again"
     ));
 }
 
