@@ -109,14 +109,22 @@ fn family_error(world: World, rows: usize, rounds: u32, reports: usize) -> (usiz
 
 #[test]
 fn unchanged_code_is_flagged_in_at_most_five_reports_of_a_hundred_in_every_world() {
-    for world in World::ALL {
-        for (rows, reports) in [(1, 600), (57, 60), (300, 10)] {
+    for (rows, reports) in [(1, 600), (57, 60), (300, 10)] {
+        let mut all = 0;
+        for world in World::ALL {
             let (flagged, low, _) = family_error(world, rows, 32, reports);
             assert!(
                 low <= 0.05,
                 "{world:?}, {rows} rows: {flagged} of {reports} reports flagged"
             );
+            all += flagged;
         }
+        // One world alone has too few reports here to be shown to be below; all together have enough, up to 57 rows.
+        let (_, high) = bounds(all, reports * World::ALL.len());
+        assert!(
+            high <= 0.05 || rows > 57,
+            "{rows} rows: {all} reports flagged in all worlds"
+        );
     }
 }
 
