@@ -1,22 +1,23 @@
 //! The workshop: lays out both sides, base first, builds them in one tree, and keeps what they became.
 
-use crate::bench_source::{self, Sources};
-use crate::build::{BenchTarget, Benches, Built, BuiltFile};
+mod facts;
+
+use self::facts::{bench_changes, foreign_harness, note_on, provenance_notes, unbenched_note};
+use crate::bench_source::Sources;
+use crate::build::{Benches, Built, BuiltFile};
 use crate::difference::{Circumstances, differences};
 use crate::edge::cargo::{Cargo, CargoError};
 use crate::edge::clock::Stopwatch;
 use crate::edge::criterion::is_criterion;
-use crate::edge::git::{Repo, Snapshot, changed_paths};
+use crate::edge::git::{Repo, Snapshot};
 use crate::edge::home::{Room, RunFolder};
 use crate::edge::process::Runner;
 use crate::edge::store;
 use crate::edge::tree::{Sides, Tree};
 use crate::edge::view::View;
 use crate::plan::{Harness, Plan};
-use crate::recording::{BenchChange, Build, Event, Executable, Skipped};
+use crate::recording::{Build, Event, Executable, Skipped};
 use crate::revision::{Revision, Side};
-use crate::scenario::Target;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Names under which packages of criterion's kind are known to a lock file.
@@ -307,105 +308,4 @@ impl Piece {
 fn in_bench_folder(path: &Path) -> bool {
     path.parent()
         .is_some_and(|parent| parent.iter().any(|part| part == "benches"))
-}
-
-/// Which harness a bench executable without criterion most likely has, for people.
-fn foreign_harness(piece: &Piece, bench: &BenchTarget) -> String {
-    let known = [
-        "divan",
-        "iai-callgrind",
-        "gungraun",
-        "iai",
-        "tango-bench",
-        "easybench",
-        "brunch",
-        "microbench",
-    ];
-    let lock = piece.built.lock.as_ref();
-    let found = known.iter().find(|name| {
-        lock.is_some_and(|lock| lock.version_for(&bench.target.package, name).is_some())
-            && piece
-                .text(&bench.source)
-                .is_some_and(|text| text.contains(&name.replace('-', "_")))
-    });
-    match found {
-        Some(name) => format!("{name} harness: only criterion is supported"),
-        None => "its own harness: only criterion is supported".to_owned(),
-    }
-}
-
-fn bench_changes(base: &Piece, head: &Piece) -> Vec<BenchChange> {
-    let by_target: BTreeMap<&Target, &BuiltFile> = base
-        .built
-        .benches
-        .iter()
-        .map(|file| (&file.target, file))
-        .collect();
-    let mut changes = Vec::new();
-    for file in &head.built.benches {
-        let Some(before) = by_target.get(&file.target) else {
-            continue;
-        };
-        let pieces = bench_source::changed_pieces(&base.sources(before), &head.sources(file));
-        if !pieces.is_empty() {
-            changes.push(BenchChange {
-                target: file.target.clone(),
-                pieces,
-            });
-        }
-    }
-    changes
-}
-
-/// Without a committed lock file nobody can say later which dependencies were measured.
-fn provenance_notes(base: &Piece, head: &Piece) -> Vec<Event> {
-    let sides: Vec<&str> = [base, head]
-        .iter()
-        .filter(|piece| {
-            let built = piece.benches.lock_file.file_name().is_some();
-            built
-                && !piece
-                    .snapshot
-                    .entries()
-                    .any(|(path, _)| path.ends_with("Cargo.lock"))
-        })
-        .map(|piece| piece.side.as_str())
-        .collect();
-    if sides.is_empty() {
-        return Vec::new();
-    }
-    let text = format!(
-        "dependency provenance unavailable: no Cargo.lock is committed on {}; both sides used the same resolution",
-        sides.join(" and ")
-    );
-    vec![Event::Note { text }]
-}
-
-/// Says so if sources changed but every executable is the same.
-fn unbenched_note(base: &Piece, head: &Piece) -> Option<Event> {
-    let changed: Vec<String> = changed_paths(&base.snapshot, &head.snapshot)
-        .into_iter()
-        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
-        .map(|path| path.to_string_lossy().into_owned())
-        .collect();
-    if changed.is_empty() {
-        return None;
-    }
-    const SHOWN: usize = 5;
-    let more = changed.len().saturating_sub(SHOWN);
-    let names = changed.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    let rest = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
-    };
-    Some(Event::Note {
-        text: format!("changed Rust files: {names}{rest}"),
-    })
-}
-
-fn note_on(side: Side, note: &str) -> Event {
-    Event::Note {
-        text: format!("{side}: {note}"),
-    }
 }
