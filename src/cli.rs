@@ -7,7 +7,7 @@ use crate::edge::view::{Talk, View};
 use crate::exit::{Circumstance, Exit, FailOn};
 use crate::pipeline::{self, Ask, PipelineError};
 use crate::report::{self, Format, Report};
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -24,22 +24,28 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  abreast compare                        the working tree against its merge base with the default branch
+  abreast compare                        the working tree against where its branch began
   abreast compare main HEAD~1            any two revisions
   abreast compare --filter '^parse/'     only some benchmarks
   abreast compare --format md -o c.md    also write Markdown
   abreast compare --fail-on regression   exit code 1 if a row regressed
   abreast compare HEAD HEAD --measure-identical    the noise of this machine
 
-Exit codes: 0 measured, nothing that --fail-on names; 1 something it names; 2 wrong usage or input; 3 nothing was
-compared; 4 a side did not check out or build; 5 some scenarios failed, hung or were not reached; 70 internal error;
-130 interrupted.";
+Exit codes:
+    0  measured, nothing that --fail-on names
+    1  something that --fail-on names
+    2  wrong usage or input
+    3  nothing was compared
+    4  a side did not check out or build
+    5  finished, but some scenarios failed, hung or were not reached
+   70  internal error
+  130  interrupted";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Compare two commits: build both, measure them interleaved, judge, report
     Compare(Compare),
-    /// Build and measure two commits, and keep the recording to be judged later or elsewhere
+    /// Build and measure two commits into a file, to be judged later or elsewhere
     Record(Record),
     /// Judge one recording, or the shards of one comparison together
     Judge(Judge),
@@ -54,10 +60,10 @@ struct Compare {
     #[command(flatten)]
     settings: Settings,
     /// Go on with the newest unfinished run of this comparison
-    #[arg(long)]
+    #[arg(long, help_heading = "How it is measured")]
     resume: bool,
     /// Keep the recording in this file [default: in abreast's own folder]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     recording: Option<PathBuf>,
     #[command(flatten)]
     output: Output,
@@ -71,11 +77,11 @@ struct Record {
     revisions: Revisions,
     #[command(flatten)]
     settings: Settings,
-    /// Go on with the unfinished recording in FILE
-    #[arg(long)]
+    /// Go on with the unfinished recording in the file named with -o
+    #[arg(long, help_heading = "How it is measured")]
     resume: bool,
     /// File to record into
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
     #[command(flatten)]
     talk: TalkArgs,
@@ -139,7 +145,8 @@ struct TalkArgs {
 /// Runs the command line `args` (program name first) and says how to end the process.
 #[must_use]
 pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
-    let cli = match Cli::try_parse_from(args) {
+    let parsed = command().try_get_matches_from(args);
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
@@ -162,11 +169,22 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
     }
 }
 
-/// The command line as documented, for checks of documents.
+/// The command line as documented.
 #[must_use]
 pub fn command() -> clap::Command {
-    Cli::command()
+    // `judge` measures nothing, so it shows only the settings it heeds; it refuses the others.
+    Cli::command().mut_subcommand("judge", |judge| {
+        judge.mut_args(|argument| {
+            let measures = argument
+                .get_help_heading()
+                .is_some_and(|heading| MEASURING.contains(&heading));
+            argument.hide(measures)
+        })
+    })
 }
+
+/// Headings of settings that a recording has already settled.
+const MEASURING: [&str; 2] = ["What is measured", "How it is measured"];
 
 impl Command {
     fn run(&self) -> Result<Exit, PipelineError> {
@@ -213,6 +231,13 @@ impl Record {
 impl Judge {
     fn run(&self) -> Result<Exit, PipelineError> {
         self.output.check()?;
+        if !self.settings.only_judge() {
+            return Err(PipelineError::Usage(
+                "a recording is measured already: `judge` takes --threshold, --margin, --alert, --floor-ns and \
+                 --fail-on only"
+                    .to_owned(),
+            ));
+        }
         let (recording, report) = pipeline::judge_files(&self.files, &self.settings)?;
         self.output.deliver(&report, &self.talk)?;
         Ok(Exit::of(

@@ -2,6 +2,10 @@
 //!
 //! One struct serves both, so a flag and its key cannot drift apart. What is on the command line wins.
 
+mod template;
+
+pub use template::template;
+
 use crate::exit::FailOn;
 use crate::plan::{Harness, MIN_ROUNDS, Measuring, Policy, Selection, Shard};
 use crate::units::{Fraction, UnitError, parse_duration};
@@ -245,6 +249,20 @@ impl Settings {
         }
     }
 
+    /// Whether nothing is said but how to judge.
+    #[must_use]
+    pub fn only_judge(&self) -> bool {
+        let judging = Self {
+            threshold: self.threshold,
+            margin: self.margin,
+            alert: self.alert,
+            floor_ns: self.floor_ns,
+            fail_on: self.fail_on.clone(),
+            ..Self::default()
+        };
+        *self == judging
+    }
+
     /// What is built and run; `folder` is the workspace relative to the repository.
     ///
     /// # Errors
@@ -313,50 +331,6 @@ impl Settings {
             });
         }
         Ok(policy)
-    }
-}
-
-/// A settings file with every key, its meaning and its default, all commented out.
-#[must_use]
-pub fn template() -> String {
-    let mut text = String::from(
-        "# Settings of abreast for this repository. Every key has the name of a command-line flag, and a flag wins\n\
-         # over its key. Everything is commented out: these are the defaults, or examples where there is none.\n",
-    );
-    let mut heading = String::new();
-    for argument in keys() {
-        let name = argument.get_long().unwrap_or_default();
-        let section = argument.get_help_heading().unwrap_or_default();
-        if section != heading {
-            section.clone_into(&mut heading);
-            text.push_str(&format!("\n# --- {heading} ---\n"));
-        }
-        let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
-        text.push_str(&format!("\n# {help}\n# {name} = {}\n", example(name)));
-    }
-    text
-}
-
-fn example(key: &str) -> &'static str {
-    match key {
-        "package" | "bench" => "[\"name\"]",
-        "filter" => "\"^parse/\"",
-        "features" => "[\"simd\"]",
-        "all-features" | "no-default-features" | "measure-identical" | "no-confirm" => "false",
-        "profile" => "\"bench\"",
-        "toolchain" => "\"stable\"",
-        "harness" => "\"own\"",
-        "budget" => "\"10m\"",
-        "rounds" => "32",
-        "timeout" => "\"60s\"",
-        "seed" => "1",
-        "shard" => "\"1/2\"",
-        "threshold" => "\"2%\"",
-        "margin" => "\"5%\"",
-        "alert" => "\"10%\"",
-        "floor-ns" => "1.0",
-        "fail-on" => "[\"never\"]",
-        _ => "\"\"",
     }
 }
 

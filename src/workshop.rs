@@ -1,22 +1,25 @@
 //! The workshop: lays out both sides, base first, builds them in one tree, and keeps what they became.
 
-use crate::bench_source::{self, Sources};
-use crate::build::{BenchTarget, Benches, Built, BuiltFile};
+mod facts;
+
+use self::facts::{
+    bench_changes, changed_sources, foreign_harness, no_benches_note, note_on, provenance_notes,
+};
+use crate::bench_source::Sources;
+use crate::build::{Benches, Built, BuiltFile};
 use crate::difference::{Circumstances, differences};
 use crate::edge::cargo::{Cargo, CargoError};
 use crate::edge::clock::Stopwatch;
 use crate::edge::criterion::is_criterion;
-use crate::edge::git::{Repo, Snapshot, changed_paths};
+use crate::edge::git::{Repo, Snapshot};
 use crate::edge::home::{Room, RunFolder};
 use crate::edge::process::Runner;
 use crate::edge::store;
 use crate::edge::tree::{Sides, Tree};
 use crate::edge::view::View;
 use crate::plan::{Harness, Plan};
-use crate::recording::{BenchChange, Build, ChangedSources, Event, Executable, Skipped};
+use crate::recording::{Build, Event, Executable, Skipped};
 use crate::revision::{Revision, Side};
-use crate::scenario::Target;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Names under which packages of criterion's kind are known to a lock file.
@@ -312,125 +315,4 @@ impl Piece {
 fn in_bench_folder(path: &Path) -> bool {
     path.parent()
         .is_some_and(|parent| parent.iter().any(|part| part == "benches"))
-}
-
-/// Which harness a bench executable without criterion most likely has, for people.
-fn foreign_harness(piece: &Piece, bench: &BenchTarget) -> String {
-    let known = [
-        "divan",
-        "iai-callgrind",
-        "gungraun",
-        "iai",
-        "tango-bench",
-        "easybench",
-        "brunch",
-        "microbench",
-    ];
-    let lock = piece.built.lock.as_ref();
-    let found = known.iter().find(|name| {
-        lock.is_some_and(|lock| lock.version_for(&bench.target.package, name).is_some())
-            && piece
-                .text(&bench.source)
-                .is_some_and(|text| text.contains(&name.replace('-', "_")))
-    });
-    match found {
-        Some(name) => format!("{name} harness: only criterion is supported"),
-        None => "its own harness: only criterion is supported".to_owned(),
-    }
-}
-
-fn bench_changes(base: &Piece, head: &Piece) -> Vec<BenchChange> {
-    let by_target: BTreeMap<&Target, &BuiltFile> = base
-        .built
-        .benches
-        .iter()
-        .map(|file| (&file.target, file))
-        .collect();
-    let mut changes = Vec::new();
-    for file in &head.built.benches {
-        let Some(before) = by_target.get(&file.target) else {
-            continue;
-        };
-        let pieces = bench_source::changed_pieces(&base.sources(before), &head.sources(file));
-        if !pieces.is_empty() {
-            changes.push(BenchChange {
-                target: file.target.clone(),
-                pieces,
-            });
-        }
-    }
-    changes
-}
-
-/// A workspace without bench targets, and where else in the repository there are some.
-fn no_benches_note(head: &Piece, plan: &Plan) -> Option<Event> {
-    let benches = &head.benches;
-    if !benches.wanted.is_empty() || !benches.skipped.is_empty() || head.built.failure.is_some() {
-        return None;
-    }
-    let here = Path::new(&plan.selection.folder);
-    let elsewhere: Vec<String> = head
-        .snapshot
-        .entries()
-        .map(|(path, _)| path)
-        .filter(|path| path.ends_with("Cargo.toml") && path.parent() != Some(here))
-        .filter(|path| head.text(path).is_some_and(|text| text.contains("[[bench]]")))
-        .filter_map(|path| path.parent().map(|folder| format!("`{}`", folder.display())))
-        .collect();
-    let mut text = "there is no bench target in this workspace that the selection includes".to_owned();
-    if !elsewhere.is_empty() {
-        text.push_str(&format!(
-            "; the repository has some in {}: run abreast there",
-            elsewhere.join(", ")
-        ));
-    }
-    Some(Event::Note { text })
-}
-
-/// Without a committed lock file nobody can say later which dependencies were measured.
-fn provenance_notes(base: &Piece, head: &Piece) -> Vec<Event> {
-    let sides: Vec<&str> = [base, head]
-        .iter()
-        .filter(|piece| {
-            let built = piece.benches.lock_file.file_name().is_some();
-            built
-                && !piece
-                    .snapshot
-                    .entries()
-                    .any(|(path, _)| path.ends_with("Cargo.lock"))
-        })
-        .map(|piece| piece.side.as_str())
-        .collect();
-    if sides.is_empty() {
-        return Vec::new();
-    }
-    let text = format!(
-        "dependency provenance unavailable: no Cargo.lock is committed on {}; both sides used the same resolution",
-        sides.join(" and ")
-    );
-    vec![Event::Note { text }]
-}
-
-/// Changed Rust sources, by whether a bench can notice.
-fn changed_sources(base: &Piece, head: &Piece) -> ChangedSources {
-    let mut changed = ChangedSources::default();
-    for path in changed_paths(&base.snapshot, &head.snapshot) {
-        if path.extension().is_none_or(|extension| extension != "rs") {
-            continue;
-        }
-        let compiled = base.built.compiled.contains(&path) || head.built.compiled.contains(&path);
-        let list = if compiled {
-            &mut changed.compiled
-        } else {
-            &mut changed.elsewhere
-        };
-        list.push(path.to_string_lossy().into_owned());
-    }
-    changed
-}
-
-fn note_on(side: Side, note: &str) -> Event {
-    Event::Note {
-        text: format!("{side}: {note}"),
-    }
 }

@@ -4,7 +4,7 @@
     reason = "this file is where the terminal and the current folder are asked"
 )]
 
-use crate::report::terminal::Options;
+use crate::report::Options;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 

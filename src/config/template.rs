@@ -1,0 +1,47 @@
+//! The settings file that `abreast init` writes.
+
+use super::keys;
+
+/// A settings file with every key, its meaning and its default, all commented out.
+#[must_use]
+pub fn template() -> String {
+    let mut text = String::from(
+        "# Settings of abreast for this repository. Every key has the name of a command-line flag, and a flag wins\n\
+         # over its key. Everything is commented out: these are the defaults, or examples where there is none.\n",
+    );
+    let mut heading = String::new();
+    for argument in keys() {
+        let name = argument.get_long().unwrap_or_default();
+        let section = argument.get_help_heading().unwrap_or_default();
+        if section != heading {
+            section.clone_into(&mut heading);
+            text.push_str(&format!("\n# --- {heading} ---\n"));
+        }
+        let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+        text.push_str(&format!("\n# {help}\n# {name} = {}\n", example(name)));
+    }
+    text
+}
+
+fn example(key: &str) -> &'static str {
+    match key {
+        "package" | "bench" => "[\"name\"]",
+        "filter" => "\"^parse/\"",
+        "features" => "[\"simd\"]",
+        "all-features" | "no-default-features" | "measure-identical" | "no-confirm" => "false",
+        "profile" => "\"bench\"",
+        "toolchain" => "\"stable\"",
+        "harness" => "\"own\"",
+        "budget" => "\"10m\"",
+        "rounds" => "32",
+        "timeout" => "\"60s\"",
+        "seed" => "1",
+        "shard" => "\"1/2\"",
+        "threshold" => "\"2%\"",
+        "margin" => "\"5%\"",
+        "alert" => "\"10%\"",
+        "floor-ns" => "1.0",
+        "fail-on" => "[\"never\"]",
+        _ => "\"\"",
+    }
+}

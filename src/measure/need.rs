@@ -1,0 +1,110 @@
+//! What a recording still needs: which scenarios are to be measured, what they cost, what the budget reaches.
+
+use crate::plan::Plan;
+use crate::recording::{Entry, IncidentKind, Recording, Timing};
+use crate::revision::Side;
+use crate::schedule::Job;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Time per scenario and slot: short, because many short slots beat few long ones (docs/statistics.md has the study),
+/// but so that the whole suite can have some 40 rounds within the budget.
+pub(super) fn timing(plan: &Plan, scenarios: usize) -> Timing {
+    const ROUNDS: f64 = 40.0;
+    const SHARE_OF_WARM_UP: f64 = 0.25;
+    let slots = 2.0 * ROUNDS * f64::from(u32::try_from(scenarios.max(1)).unwrap_or(u32::MAX));
+    let each_ms = plan
+        .measuring
+        .budget_s
+        .map_or(130.0, |budget_s| budget_s * 1e3 / slots)
+        .clamp(20.0, 130.0);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "within 5..130"
+    )]
+    let ms = |share: f64| (each_ms * share) as u32;
+    Timing {
+        warm_up_ms: ms(SHARE_OF_WARM_UP),
+        measure_ms: ms(1.0 - SHARE_OF_WARM_UP),
+        samples: 10,
+    }
+}
+
+/// Scenarios that are to be measured on both sides: assigned to this run, not identical (unless asked for), and
+/// without a record of failing.
+pub(super) fn pending(recording: &Recording) -> Vec<&Entry> {
+    let hopeless = given_up(recording);
+    let identical = recording.header.plan.measuring.identical;
+    recording
+        .scenarios
+        .iter()
+        .filter(|entry| entry.assigned && entry.sides.len() == 2 && !hopeless.contains(&entry.ix))
+        .filter(|entry| identical || !recording.identical(&entry.scenario.target))
+        .collect()
+}
+
+/// Scenarios that are not tried again: hung once, failed twice, or not reachable within the budget.
+pub(super) fn given_up(recording: &Recording) -> BTreeSet<u32> {
+    let mut strikes: BTreeMap<u32, u32> = BTreeMap::new();
+    for incident in &recording.incidents {
+        let Some(scenario) = incident.scenario else {
+            continue;
+        };
+        *strikes.entry(scenario).or_default() += match incident.what {
+            IncidentKind::Timeout | IncidentKind::NotReached | IncidentKind::Unusable => 2,
+            _ => 1,
+        };
+    }
+    strikes
+        .into_iter()
+        .filter_map(|(scenario, strikes)| (strikes >= 2).then_some(scenario))
+        .collect()
+}
+
+/// What one slot of each scenario costs in seconds, its share of starting the process included.
+pub(super) fn costs(recording: &Recording) -> BTreeMap<u32, f64> {
+    let mut sums: BTreeMap<u32, (f64, u32)> = BTreeMap::new();
+    for observation in recording.slots.iter().flat_map(|slot| &slot.observations) {
+        let (sum, count) = sums.entry(observation.scenario).or_default();
+        *sum += observation.cost_s;
+        *count += 1;
+    }
+    sums.into_iter()
+        .map(|(scenario, (sum, count))| (scenario, sum / f64::from(count)))
+        .collect()
+}
+
+pub(super) fn job(entry: &Entry, cost_s: f64) -> Job {
+    Job {
+        scenario: entry.ix,
+        target: entry.scenario.target.clone(),
+        cost_s,
+    }
+}
+
+/// Scenarios that only one side lists, with that side.
+pub(super) fn one_sided(recording: &Recording) -> impl Iterator<Item = (&Entry, Side)> {
+    let hopeless = given_up(recording);
+    recording
+        .scenarios
+        .iter()
+        .filter_map(move |entry| match entry.sides[..] {
+            [side] if entry.assigned && !hopeless.contains(&entry.ix) => Some((entry, side)),
+            _ => None,
+        })
+}
+
+/// The cheapest jobs that fit `rounds` rounds of both sides into `left_s` seconds together.
+pub(super) fn cheapest(jobs: &[Job], left_s: f64, rounds: u32) -> BTreeSet<u32> {
+    let mut by_cost: Vec<&Job> = jobs.iter().collect();
+    by_cost.sort_by(|a, b| a.cost_s.total_cmp(&b.cost_s));
+    let mut spent_s = 0.0;
+    by_cost
+        .into_iter()
+        .take_while(|job| {
+            spent_s += 2.0 * f64::from(rounds) * job.cost_s;
+            spent_s <= left_s
+        })
+        .map(|job| job.scenario)
+        .collect()
+}
