@@ -10,4 +10,12 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod builds;
+mod harness;
+mod ids;
+mod misbehaviour;
+mod null;
+mod numbers;
 mod power;
+mod sets;
+mod targets;

@@ -3,7 +3,7 @@
 use super::guard::Guard;
 use super::report::Report;
 use std::ffi::OsString;
-use std::io::Read as _;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -65,8 +65,8 @@ impl Tool {
             .env("SUITE_LAUNCHES", scratch.path().join("launches"))
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .stdout(File::create(scratch.path().join("stdout")).unwrap())
+            .stderr(File::create(scratch.path().join("stderr")).unwrap());
         Self {
             command,
             guarded: vec![folder.to_owned()],
@@ -127,8 +127,12 @@ impl Tool {
     }
 
     fn launches(&self) -> Vec<String> {
-        let text = std::fs::read_to_string(self.scratch.path().join("launches")).unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
+        self.read("launches").lines().map(str::to_owned).collect()
+    }
+
+    fn read(&self, name: &str) -> String {
+        let bytes = std::fs::read(self.scratch.path().join(name)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
@@ -145,9 +149,7 @@ impl Running {
         let deadline = Instant::now() + Duration::from_secs(120);
         while !holds(self) {
             if let Some(status) = self.child.try_wait().unwrap() {
-                let mut text = String::new();
-                let _ = self.child.stderr.take().unwrap().read_to_string(&mut text);
-                panic!("the run ended ({status}) before {what}: {text}");
+                panic!("the run ended ({status}) before {what}: {}", self.said());
             }
             assert!(Instant::now() < deadline, "no {what} within two minutes");
             std::thread::sleep(Duration::from_millis(5));
@@ -164,14 +166,27 @@ impl Running {
         self.child.id()
     }
 
+    /// What the tool said on standard error so far.
+    pub(crate) fn said(&self) -> String {
+        self.tool.read("stderr")
+    }
+
+    pub(crate) fn launches(&self) -> usize {
+        self.tool.launches().len()
+    }
+
     pub(crate) fn wait(self) -> Ended {
-        let Self { child, tool, guard } = self;
-        let output = child.wait_with_output().unwrap();
+        let Self {
+            mut child,
+            tool,
+            guard,
+        } = self;
+        let status = child.wait().unwrap();
         guard.assert_unchanged(&tool.folders());
         let ended = Ended {
-            code: output.status.code(),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            code: status.code(),
+            stdout: tool.read("stdout"),
+            stderr: tool.read("stderr"),
             report: std::fs::read_to_string(tool.json_path())
                 .ok()
                 .map(|text| Report::parse(&text)),
