@@ -37,6 +37,8 @@ pub struct Built {
     pub programs: Vec<BuiltFile>,
     /// What build scripts told cargo, by package, without machine-specific folders.
     pub scripts: BTreeMap<String, String>,
+    /// Files of the tree that were compiled into anything a bench executable may be linked from, relative to the tree.
+    pub compiled: BTreeSet<PathBuf>,
     /// Lock file the build used.
     pub lock: Option<Lock>,
     /// Seconds cargo ran.

@@ -30,9 +30,13 @@ pub struct Comparison {
 pub struct Pair {
     /// Round within its phase.
     pub round: u32,
-    /// `ln(base)` of the per-slot minimum, metric's unit per iteration.
+    /// Base's number, metric's unit per iteration, above zero.
+    pub base: f64,
+    /// Head's number, metric's unit per iteration, above zero.
+    pub head: f64,
+    /// `ln(base)`.
     pub log_base: f64,
-    /// `ln(head)`, of the same work as base's.
+    /// `ln(head)` for as much work as base does in one iteration.
     pub log_head: f64,
     /// Which side ran first.
     pub first: Side,
@@ -83,7 +87,17 @@ pub struct WorkChange {
 /// but the first observation of a scenario in the same phase, round and side.
 #[must_use]
 pub fn compare(recording: &Recording) -> Vec<Comparison> {
-    let mut gathered: Vec<Gathered> = recording.scenarios.iter().map(|_| Gathered::default()).collect();
+    // Most scenarios have a slot of each side in every round, so this is what they need; it only saves copying.
+    let rounds = recording.slots.iter().filter(|slot| slot.phase == Phase::Measure);
+    let rounds = rounds.filter(|slot| slot.side == Side::Base).count().min(64);
+    let mut gathered: Vec<Gathered> = recording
+        .scenarios
+        .iter()
+        .map(|_| Gathered {
+            measured: Vec::with_capacity(rounds),
+            ..Gathered::default()
+        })
+        .collect();
     for slot in &recording.slots {
         for observation in &slot.observations {
             if let Some(of) = gathered.get_mut(observation.scenario as usize) {
@@ -105,16 +119,23 @@ struct Gathered {
 /// One round, as far as it is known.
 struct Cell {
     round: u32,
-    numbers: [Option<f64>; 2],
+    numbers: [Option<Number>; 2],
     first: Side,
+}
+
+/// What a slot measured.
+#[derive(Clone, Copy)]
+struct Number {
+    /// Its fastest sample, per iteration.
+    value: f64,
+    /// The total of that sample.
+    total: f64,
 }
 
 #[derive(Default)]
 struct SideSoFar {
     clock: Clock,
     work: Option<Throughput>,
-    /// For each slot the total of the sample that gave its number.
-    totals: Vec<f64>,
     /// Numbers of warm-up slots: all there is of a scenario that only one side has or that failed soon after.
     warm_up: Vec<f64>,
 }
@@ -126,13 +147,13 @@ impl Gathered {
         let cells = match slot.phase {
             Phase::Warmup => {
                 side.warm_up
-                    .extend(minimum(observation).map(|(number, _)| number));
+                    .extend(minimum(observation).map(|number| number.value));
                 return;
             }
             Phase::Measure => &mut self.measured,
             Phase::Confirm => &mut self.confirmed,
         };
-        let Some((number, total)) = minimum(observation) else {
+        let Some(number) = minimum(observation) else {
             return;
         };
         let cell = cell_of(cells, slot);
@@ -142,7 +163,6 @@ impl Gathered {
         }
         *place = Some(number);
         if slot.phase == Phase::Measure {
-            side.totals.push(total);
             side.clock.take(observation);
         }
     }
@@ -168,21 +188,17 @@ impl Gathered {
 
 impl SideSoFar {
     fn reduce(&self, cells: &[Cell], side: Side) -> Reduced {
-        let numbers: Vec<f64> = cells
-            .iter()
-            .filter_map(|cell| cell.numbers[side as usize])
-            .collect();
+        let numbers = || cells.iter().filter_map(|cell| cell.numbers[side as usize]);
+        let values: Vec<f64> = numbers().map(|number| number.value).collect();
+        let clock_step = self.clock.step().and_then(|step| {
+            let totals: Vec<f64> = numbers().map(|number| number.total).collect();
+            let fraction = step / median(&totals)?;
+            Some(ClockStep { step, fraction })
+        });
         Reduced {
-            typical: median(&numbers).or_else(|| median(&self.warm_up)),
-            clock_step: self
-                .clock
-                .step()
-                .zip(median(&self.totals))
-                .map(|(step, total)| ClockStep {
-                    step,
-                    fraction: step / total,
-                }),
-            slots: u32::try_from(numbers.len()).unwrap_or(u32::MAX),
+            typical: median(&values).or_else(|| median(&self.warm_up)),
+            clock_step,
+            slots: u32::try_from(values.len()).unwrap_or(u32::MAX),
         }
     }
 }
@@ -211,11 +227,13 @@ fn cell_of<'a>(cells: &'a mut Vec<Cell>, slot: &SlotRecord) -> &'a mut Cell {
 
 fn pairs(cells: &[Cell], per_work: f64) -> Vec<Pair> {
     let pair = |cell: &Cell| {
-        let [base, head] = cell.numbers;
+        let (base, head) = (cell.numbers[0]?.value, cell.numbers[1]?.value);
         let pair = Pair {
             round: cell.round,
-            log_base: base?.ln(),
-            log_head: head?.ln() + per_work,
+            base,
+            head,
+            log_base: base.ln(),
+            log_head: head.ln() + per_work,
             first: cell.first,
         };
         pair.log_ratio().is_finite().then_some(pair)
@@ -223,13 +241,14 @@ fn pairs(cells: &[Cell], per_work: f64) -> Vec<Pair> {
     cells.iter().filter_map(pair).collect()
 }
 
-/// Smallest value per iteration, and the total of the sample it comes from.
-fn minimum(observation: &Observation) -> Option<(f64, f64)> {
+/// The fastest sample; `None` if no sample is a positive finite number.
+fn minimum(observation: &Observation) -> Option<Number> {
     observation
         .per_iteration()
-        .zip(observation.totals.iter().copied())
-        .filter(|(value, total)| is_positive(*value) && is_positive(*total))
-        .min_by(|one, other| one.0.total_cmp(&other.0))
+        .zip(&observation.totals)
+        .map(|(value, &total)| Number { value, total })
+        .filter(|number| is_positive(number.value) && is_positive(number.total))
+        .min_by(|one, other| one.value.total_cmp(&other.value))
 }
 
 fn is_positive(value: f64) -> bool {
@@ -287,4 +306,55 @@ fn greatest_common_divisor(mut one: u64, mut other: u64) -> u64 {
         (one, other) = (other, one % other);
     }
     one
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn observation(iters: &[u64], totals: &[f64]) -> Observation {
+        Observation {
+            scenario: 0,
+            iters: iters.to_vec(),
+            totals: totals.to_vec(),
+            throughput: None,
+            cost_s: 0.0,
+        }
+    }
+
+    fn step(observations: &[Observation]) -> Option<f64> {
+        let mut clock = Clock::default();
+        for observation in observations {
+            clock.take(observation);
+        }
+        clock.step()
+    }
+
+    #[test]
+    fn a_slot_is_its_fastest_sample() {
+        let of = observation(&[10, 20, 30], &[1000.0, 1900.0, 3600.0]);
+        let fastest = |of| minimum(&of).map(|number| (number.value, number.total));
+        assert_eq!(fastest(of), Some((95.0, 1900.0)));
+        let spoiled = observation(&[1, 0, 1, 1], &[f64::NAN, 5.0, -1.0, 7.0]);
+        assert_eq!(fastest(spoiled), Some((7.0, 7.0)));
+        assert_eq!(fastest(observation(&[], &[])), None);
+    }
+
+    #[test]
+    fn the_step_of_a_clock_is_the_divisor_of_its_totals() {
+        let coarse = observation(&[1, 1, 1], &[600e3, 650e3, 700e3]);
+        assert_eq!(step(std::slice::from_ref(&coarse)), Some(50e3));
+        assert_eq!(step(&[coarse, observation(&[1], &[600_001.0])]), Some(1.0));
+    }
+
+    #[test]
+    fn scripted_constants_and_fractional_totals_show_no_step() {
+        assert_eq!(
+            step(&[observation(&[10, 20, 30], &[1000.0, 2000.0, 3000.0])]),
+            None
+        );
+        assert_eq!(step(&[observation(&[1, 1], &[10.5, 11.0])]), None);
+        assert_eq!(step(&[observation(&[1, 1], &[f64::NAN, 11.0])]), None);
+        assert_eq!(step(&[]), None);
+    }
 }

@@ -11,23 +11,21 @@ pub mod decision;
 pub mod estimate;
 pub mod incidents;
 pub mod looks;
+pub mod ruling;
 pub mod standing;
 pub mod touched;
 pub mod wording;
 
 use crate::judge::assessment::{Assessment, Row, Until};
-use crate::judge::confirmation::{Confirmation, confirm};
-use crate::judge::decision::Outcome;
-use crate::judge::incidents::sentence;
 use crate::judge::looks::FIRST_LOOK;
+use crate::judge::ruling::finding;
 use crate::judge::standing::Standing;
 use crate::metric::Better;
 use crate::plan::{MIN_ROUNDS, Policy};
 use crate::recording::Recording;
-use crate::report::{Change, Elapsed, Finding, Method, Report};
+use crate::report::{Elapsed, Finding, Method, Report};
 use crate::revision::Side;
 use crate::stats::quantile::median;
-use crate::verdict::Verdict;
 use std::cmp::Ordering;
 
 /// Judges a run that came to an end: every finding, in report order.
@@ -114,160 +112,6 @@ fn is_elsewhere(recording: &Recording, row: &Row<'_>) -> bool {
         && !row.entry.assigned
         && row.slots() == 0
         && row.standing != Standing::Identical
-}
-
-fn finding(assessment: &Assessment<'_>, row: &Row<'_>, candidates: usize) -> Finding {
-    let scenario = &row.entry.scenario;
-    let change = row.decided.as_ref().map(|decided| Change {
-        change: decided.decision.change,
-        low: decided.decision.low,
-        high: decided.decision.high,
-        floor: decided.decision.floor,
-        detectable: decided.decision.detectable,
-        rounds: decided.contrast.rounds,
-        per_round: row
-            .comparison
-            .measured
-            .iter()
-            .take(decided.contrast.rounds as usize)
-            .map(|pair| pair.log_ratio().exp_m1())
-            .filter(|change| change.is_finite())
-            .collect(),
-        confirmation: None,
-    });
-    let mut finding = Finding {
-        scenario: scenario.id.clone(),
-        kind: scenario.kind,
-        target: scenario.target.clone(),
-        metric: scenario.metric.clone(),
-        base: row.comparison.base.typical,
-        head: row.comparison.head.typical,
-        change,
-        confirmed: None,
-        verdict: Verdict::Unclear,
-        flag: Verdict::Unclear.flag(None, assessment.policy.alert.0),
-        notes: Vec::new(),
-    };
-    match &row.standing {
-        Standing::Identical => finding.verdict = Verdict::Identical,
-        Standing::OneSided(verdict, notes) => {
-            finding.verdict = *verdict;
-            finding.notes.clone_from(notes);
-            note_losses(&mut finding, assessment, row);
-        }
-        Standing::Failed(reason) => {
-            finding.verdict = Verdict::Failed;
-            finding.notes.push(reason.clone());
-        }
-        Standing::Barred(reason) => {
-            finding.notes.push(reason.clone());
-            if row.decided.is_some() || !fail_if_unmeasured(&mut finding, assessment, row) {
-                finding.verdict = Verdict::NotComparable;
-                note_losses(&mut finding, assessment, row);
-            }
-        }
-        Standing::Compared(notes) => {
-            finding.notes.clone_from(notes);
-            compared(&mut finding, assessment, row, candidates);
-        }
-    }
-    let size = finding.change.as_ref().map(|change| change.change);
-    finding.flag = finding.verdict.flag(size, assessment.policy.alert.0);
-    finding
-}
-
-/// The verdict of a row that both sides have.
-fn compared(finding: &mut Finding, assessment: &Assessment<'_>, row: &Row<'_>, candidates: usize) {
-    let Some(decided) = &row.decided else {
-        if !fail_if_unmeasured(finding, assessment, row) {
-            finding.notes.push(format!(
-                "{}: a verdict needs at least {MIN_ROUNDS}",
-                wording::count(row.comparison.measured.len(), "paired round")
-            ));
-            note_losses(finding, assessment, row);
-        }
-        return;
-    };
-    match decided.decision.outcome {
-        Outcome::Candidate => {
-            let confirmation = confirm(assessment, row, candidates);
-            apply(finding, confirmation, decided.decision.change);
-        }
-        Outcome::Unchanged => finding.verdict = Verdict::Unchanged,
-        Outcome::Blocked | Outcome::Open => finding.notes.extend(decided.decision.reasons.iter().cloned()),
-    }
-    note_losses(finding, assessment, row);
-}
-
-fn apply(finding: &mut Finding, confirmation: Confirmation, first: f64) {
-    let worse = match finding.metric.better {
-        Better::Lower => first > 0.0,
-        Better::Higher => first < 0.0,
-    };
-    let flagged = if worse {
-        Verdict::Regressed
-    } else {
-        Verdict::Improved
-    };
-    let again = match &confirmation {
-        Confirmation::Repeated(log) | Confirmation::NotRepeated(log) => Some(log.exp_m1()),
-        Confirmation::Impossible(_) | Confirmation::Pending => None,
-    };
-    let again = again.filter(|again| again.is_finite());
-    if let Some(change) = &mut finding.change {
-        change.confirmation = again;
-    }
-    match confirmation {
-        Confirmation::Repeated(_) => {
-            finding.confirmed = Some(true);
-            finding.verdict = flagged;
-        }
-        Confirmation::NotRepeated(_) => {
-            finding.confirmed = Some(false);
-            finding.notes.push(format!(
-                "not confirmed: {} at first, {} with fresh processes",
-                wording::signed(first),
-                again.map_or_else(|| "nothing finite".to_owned(), wording::signed)
-            ));
-        }
-        Confirmation::Impossible(reason) => {
-            finding.verdict = flagged;
-            finding.notes.push(reason);
-        }
-        Confirmation::Pending => finding.notes.push(format!(
-            "not confirmed: the run ended before fresh processes could repeat {}",
-            wording::signed(first)
-        )),
-    }
-}
-
-/// Turns a row with too few rounds into a failed one if something is to blame. Whether it did.
-fn fail_if_unmeasured(finding: &mut Finding, assessment: &Assessment<'_>, row: &Row<'_>) -> bool {
-    if let Some(incident) = assessment.incidents.failures(row.position).next() {
-        finding.verdict = Verdict::Failed;
-        finding.notes.push(sentence(incident));
-        return true;
-    }
-    if row.slots() == 0 && assessment.incidents.not_reached(row.position) {
-        finding.verdict = Verdict::Failed;
-        finding
-            .notes
-            .push("not measured: the budget did not suffice".to_owned());
-        return true;
-    }
-    false
-}
-
-/// Says if some slots of a row that has a verdict were lost.
-fn note_losses(finding: &mut Finding, assessment: &Assessment<'_>, row: &Row<'_>) {
-    let mut lost = assessment.incidents.failures(row.position);
-    if let Some(first) = lost.next() {
-        finding.notes.push(format!(
-            "{} lost, the first: {}",
-            wording::count(1 + lost.count(), "slot"),
-            sentence(first)
-        ));
-    }
 }
 
 /// Slowest change first, then rows without a change; ties by key, so that the order never depends on the run.

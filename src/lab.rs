@@ -77,8 +77,13 @@ impl<'a> Laboratory<'a> {
             let Some(bench) = self.benches.get(&(side, target.clone())) else {
                 continue;
             };
-            match bench.list(self.runner, &scratch, LIST_TIMEOUT) {
-                Ok(ids) => listing.add(side, &target, ids, &chosen),
+            // Twice, because an id may hold a time or a random number and be another one in each process.
+            let twice = bench.list(self.runner, &scratch, LIST_TIMEOUT).and_then(|ids| {
+                let again = bench.list(self.runner, &scratch, LIST_TIMEOUT)?;
+                Ok((ids, again))
+            });
+            match twice {
+                Ok((ids, again)) => listing.add(side, &target, ids, &again, &chosen),
                 Err(error) => listing.incidents.push(Incident {
                     phase: None,
                     round: None,
@@ -213,26 +218,43 @@ fn contention(finished: &Finished, before: &Load, after: &Load) -> Contention {
 #[derive(Debug, Default)]
 pub struct Listing {
     /// Ids by target, in the order base registers them; those only head has come last.
-    ids: BTreeMap<Target, Vec<(String, BTreeSet<Side>)>>,
+    ids: BTreeMap<Target, Vec<Listed>>,
     /// Executables that could not be listed.
     pub incidents: Vec<Incident>,
-    /// Ids that were listed but not chosen.
-    pub left_out: BTreeSet<String>,
+}
+
+/// One id and where it is.
+#[derive(Debug)]
+struct Listed {
+    id: String,
+    sides: BTreeSet<Side>,
+    /// An id that was another one in the same executable's next process, which then is its value.
+    unstable: Option<String>,
 }
 
 impl Listing {
-    fn add(&mut self, side: Side, target: &Target, ids: Vec<String>, chosen: impl Fn(&str) -> bool) {
+    fn add(
+        &mut self,
+        side: Side,
+        target: &Target,
+        ids: Vec<String>,
+        again: &[String],
+        chosen: impl Fn(&str) -> bool,
+    ) {
         let listed = self.ids.entry(target.clone()).or_default();
-        for id in ids {
-            if !chosen(&id) {
-                self.left_out.insert(id);
-                continue;
-            }
-            match listed.iter_mut().find(|(known, _)| *known == id) {
-                Some((_, sides)) => {
-                    sides.insert(side);
+        for (at, id) in ids.into_iter().enumerate().filter(|(_, id)| chosen(id)) {
+            let stable = again.contains(&id);
+            let unstable = (!stable).then(|| again.get(at).cloned().unwrap_or_default());
+            let id = if stable { id } else { without_numbers(&id) };
+            match listed.iter_mut().find(|known| known.id == id) {
+                Some(known) => {
+                    known.sides.insert(side);
                 }
-                None => listed.push((id, BTreeSet::from([side]))),
+                None => listed.push(Listed {
+                    id,
+                    sides: BTreeSet::from([side]),
+                    unstable,
+                }),
             }
         }
     }
@@ -241,16 +263,19 @@ impl Listing {
     /// are the same on every machine.
     #[must_use]
     pub fn events(self, shard: Option<crate::plan::Shard>) -> Vec<Event> {
-        let mut scenarios: Vec<(Scenario, Vec<Side>)> = Vec::new();
+        let mut scenarios: Vec<(Scenario, Listed)> = Vec::new();
         for (target, ids) in self.ids {
-            scenarios.extend(ids.into_iter().map(|(id, sides)| {
-                let scenario = Scenario {
-                    kind: Kind::Criterion,
-                    target: target.clone(),
-                    id,
-                    metric: Metric::time(),
-                };
-                (scenario, sides.into_iter().collect())
+            scenarios.extend(ids.into_iter().map(|listed| {
+                let (target, id) = (target.clone(), listed.id.clone());
+                (
+                    Scenario {
+                        kind: Kind::Criterion,
+                        target,
+                        id,
+                        metric: Metric::time(),
+                    },
+                    listed,
+                )
             }));
         }
         let mut keys: Vec<&Scenario> = scenarios.iter().map(|(scenario, _)| scenario).collect();
@@ -265,19 +290,49 @@ impl Listing {
             .iter()
             .map(|(scenario, _)| mine.contains(scenario))
             .collect();
-        (0..)
-            .zip(scenarios.into_iter().zip(assigned))
-            .map(|(ix, ((scenario, sides), assigned))| {
-                Event::Scenario(Entry {
-                    ix,
-                    scenario,
-                    sides,
-                    assigned,
-                })
-            })
-            .chain(self.incidents.into_iter().map(Event::Incident))
-            .collect()
+        let mut incidents = self.incidents;
+        let mut events = Vec::new();
+        for (ix, ((scenario, listed), assigned)) in (0..).zip(scenarios.into_iter().zip(assigned)) {
+            incidents.extend(listed.unstable.map(|other| unstable(ix, &scenario, &other)));
+            let sides = listed.sides.into_iter().collect();
+            events.push(Event::Scenario(Entry {
+                ix,
+                scenario,
+                sides,
+                assigned,
+            }));
+        }
+        events.extend(incidents.into_iter().map(Event::Incident));
+        events
     }
+}
+
+fn unstable(ix: u32, scenario: &Scenario, other: &str) -> Incident {
+    Incident {
+        phase: None,
+        round: None,
+        side: None,
+        target: scenario.target.clone(),
+        scenario: Some(ix),
+        what: IncidentKind::Unusable,
+        detail: format!(
+            "its id is another one in each process (once `{other}`), so base and head cannot be matched: \
+             give it an id without a time or a random number"
+        ),
+    }
+}
+
+/// An id with each number replaced by `#`: the same in every process, unlike the id.
+fn without_numbers(id: &str) -> String {
+    let mut text = String::new();
+    for c in id.chars() {
+        match c {
+            '0'..='9' if text.ends_with('#') => {}
+            '0'..='9' => text.push('#'),
+            other => text.push(other),
+        }
+    }
+    text
 }
 
 fn lab_error(error: impl std::error::Error + Send + Sync + 'static) -> LabError {

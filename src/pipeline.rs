@@ -221,16 +221,14 @@ pub fn settings_of(repo: &Repo) -> Result<Settings, PipelineError> {
     Ok(Settings::parse_manifest("Cargo.toml", &manifest)?.unwrap_or_default())
 }
 
-/// The folder with the manifest, relative to the repository: its root, or the nearest one above the user.
+/// The folder with the manifest that cargo would take, relative to the repository: the nearest one above the user.
 fn workspace_folder(repo: &Repo, cwd: &Path) -> Result<String, PipelineError> {
-    if repo.root().join("Cargo.toml").is_file() {
-        return Ok(String::new());
-    }
-    let nearest = cwd
+    let mut folders = cwd
         .ancestors()
-        .take_while(|folder| folder.starts_with(repo.root()))
-        .find(|folder| folder.join("Cargo.toml").is_file());
-    let folder = nearest.ok_or_else(|| PipelineError::NoManifest(cwd.to_owned()))?;
+        .take_while(|folder| folder.starts_with(repo.root()));
+    let folder = folders
+        .find(|folder| folder.join("Cargo.toml").is_file())
+        .ok_or_else(|| PipelineError::NoManifest(cwd.to_owned()))?;
     Ok(folder
         .strip_prefix(repo.root())
         .unwrap_or(folder)

@@ -37,6 +37,8 @@ pub enum Event {
     Difference(Difference),
     /// The bench sources of one target differ.
     BenchChange(BenchChange),
+    /// Rust sources that differ.
+    ChangedSources(ChangedSources),
     /// A scenario that exists on at least one side.
     Scenario(Entry),
     /// What criterion is asked to spend on one scenario in one slot.
@@ -175,6 +177,15 @@ pub struct ChangedPiece {
     pub literals: Vec<String>,
 }
 
+/// Rust sources that differ between the sides, by whether any measured executable was compiled from them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedSources {
+    /// Part of an executable on some side; paths relative to the tree.
+    pub compiled: Vec<String>,
+    /// Part of none.
+    pub elsewhere: Vec<String>,
+}
+
 /// One scenario of this run; slots refer to it by [`Entry::ix`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
@@ -223,6 +234,8 @@ pub struct Recording {
     pub differences: Vec<Difference>,
     /// Changed bench sources.
     pub bench_changes: Vec<BenchChange>,
+    /// Changed Rust sources.
+    pub changed_sources: ChangedSources,
     /// All scenarios; position equals [`Entry::ix`].
     pub scenarios: Vec<Entry>,
     /// Time given to one scenario in one slot; absent until measuring begins.
@@ -249,6 +262,7 @@ impl Recording {
             builds: Vec::new(),
             differences: Vec::new(),
             bench_changes: Vec::new(),
+            changed_sources: ChangedSources::default(),
             scenarios: Vec::new(),
             timing: None,
             slots: Vec::new(),
@@ -267,6 +281,7 @@ impl Recording {
             Event::Build(build) => self.builds.push(build),
             Event::Difference(difference) => self.differences.push(difference),
             Event::BenchChange(change) => self.bench_changes.push(change),
+            Event::ChangedSources(changed) => self.changed_sources = changed,
             Event::Scenario(entry) => self.scenarios.push(entry),
             Event::Timing(timing) => self.timing = Some(timing),
             Event::Slot(slot) => self.slots.push(slot),

@@ -2,7 +2,9 @@
 
 mod facts;
 
-use self::facts::{bench_changes, foreign_harness, note_on, provenance_notes, unbenched_note};
+use self::facts::{
+    bench_changes, changed_sources, foreign_harness, no_benches_note, note_on, provenance_notes,
+};
 use crate::bench_source::Sources;
 use crate::build::{Benches, Built, BuiltFile};
 use crate::difference::{Circumstances, differences};
@@ -87,7 +89,7 @@ impl Workshop<'_> {
         let tree = Tree::open(self.room.tree())?;
         let base = self.piece(Side::Base, plan, base_snapshot, None, &tree)?;
         let base_kept = self.keep(&base, run)?;
-        let head = self.piece(Side::Head, plan, head_snapshot, Some(&base.snapshot), &tree)?;
+        let head = self.piece(Side::Head, plan, head_snapshot, Some(&base), &tree)?;
         let head_kept = self.keep(&head, run)?;
 
         let mut events = Vec::new();
@@ -102,8 +104,9 @@ impl Workshop<'_> {
         if plan.selection.harness == Harness::Own {
             events.extend(bench_changes(&base, &head).into_iter().map(Event::BenchChange));
         }
+        events.extend(no_benches_note(&head, plan));
         events.extend(provenance_notes(&base, &head));
-        events.extend(unbenched_note(&base, &head));
+        events.push(Event::ChangedSources(changed_sources(&base, &head)));
         let sides = Sides::new(tree, &base.snapshot, &head.snapshot, self.room.sides())?;
         Ok(Product { events, sides })
     }
@@ -138,13 +141,14 @@ impl Workshop<'_> {
         side: Side,
         plan: &Plan,
         snapshot: Snapshot,
-        previous: Option<&Snapshot>,
+        previous: Option<&Piece>,
         tree: &Tree,
     ) -> Result<Piece, WorkshopError> {
+        let resolved = previous.and_then(|piece| store::read_bytes(&piece.benches.lock_file).ok());
+        let previous = previous.map(|piece| &piece.snapshot);
         self.view.step(&format!("laying out {side}"));
         let stopwatch = Stopwatch::start();
         tree.lay(&snapshot, previous)?;
-        self.lend_lock_file(&snapshot, plan)?;
         let checkout_s = stopwatch.seconds();
         let (tree, target_dir) = (self.room.tree(), self.room.target_dir());
         let cargo = Cargo {
@@ -159,7 +163,8 @@ impl Workshop<'_> {
             if benches.wanted.is_empty() {
                 return Ok((benches, Built::default()));
             }
-            let built = cargo.build(&benches, |progress| {
+            let locked = self.lend_lock_file(&snapshot, &benches.lock_file, resolved.as_deref());
+            let built = cargo.build(&benches, locked, |progress| {
                 self.view
                     .building(side.as_str(), progress.done, progress.of, progress.package);
             })?;
@@ -196,17 +201,19 @@ impl Workshop<'_> {
         })
     }
 
-    /// A repository that ignores its lock file is built with the user's own, so that both sides have the same
-    /// dependencies and nothing has to be resolved anew.
-    fn lend_lock_file(&self, snapshot: &Snapshot, plan: &Plan) -> Result<(), WorkshopError> {
-        let path = Path::new(&plan.selection.folder).join("Cargo.lock");
-        if snapshot.get(&path).is_some() {
-            return Ok(());
+    /// Whether the lock file is committed and so must be obeyed. Where it is not, the other side's resolution is used,
+    /// else the user's own, so that both sides have the same dependencies and nothing is resolved anew.
+    /// If it cannot be lent, cargo resolves, and the differences tell what came of it.
+    fn lend_lock_file(&self, snapshot: &Snapshot, lock_file: &Path, resolved: Option<&[u8]>) -> bool {
+        let relative = lock_file.strip_prefix(self.room.tree()).unwrap_or(lock_file);
+        if snapshot.get(relative).is_some() {
+            return true;
         }
-        if let Some(text) = store::read_text(&self.repo.root().join(&path))? {
-            store::write(&self.room.tree().join(&path), text.as_bytes())?;
+        let own = || store::read_bytes(&self.repo.root().join(relative)).ok();
+        if let Some(text) = resolved.map(<[u8]>::to_vec).or_else(own) {
+            let _ = store::write(lock_file, &text);
         }
-        Ok(())
+        false
     }
 
     /// Copies the criterion executables out; returns them, and the bench targets that turned out to be something else.

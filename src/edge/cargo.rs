@@ -7,7 +7,7 @@
 mod files;
 mod messages;
 
-use self::files::{default_harness_targets, dep_info, read_lock};
+use self::files::{compiled_files, default_harness_targets, dep_info, read_lock};
 use self::messages::compiler_failure;
 use crate::build::{BenchTarget, Benches, Built};
 use crate::edge::process::{Launch, ProcessError, Runner};
@@ -140,14 +140,15 @@ impl<'a> Cargo<'a> {
         Ok(benches)
     }
 
-    /// Compiles the wanted targets. A failure of the compiler is part of the result, not an error: executables that
-    /// were made nevertheless are there.
+    /// Compiles the wanted targets, with the lock file as it is if `locked`. A failure of the compiler is part of the
+    /// result, not an error: executables that were made nevertheless are there.
     ///
     /// # Errors
     /// [`CargoError`] if cargo cannot be started or was interrupted.
     pub fn build(
         &self,
         benches: &Benches,
+        locked: bool,
         mut progress: impl FnMut(Progress) + Send,
     ) -> Result<Built, CargoError> {
         let lock = read_lock(&benches.lock_file);
@@ -162,7 +163,7 @@ impl<'a> Cargo<'a> {
         let mut packages = BTreeSet::new();
         let finished = self
             .runner
-            .run_lines(&self.build_launch(benches, built.lock.is_some()), |line| {
+            .run_lines(&self.build_launch(benches, locked), |line| {
                 let Ok(message) = serde_json::from_str::<Message>(line) else {
                     return;
                 };
@@ -189,6 +190,9 @@ impl<'a> Cargo<'a> {
         built.lock = built.lock.take().or_else(|| read_lock(&benches.lock_file));
         for file in &mut built.benches {
             file.sources = dep_info(&file.path, self.tree);
+        }
+        if let Some(folder) = built.benches.first().and_then(|file| file.path.parent()) {
+            built.compiled = compiled_files(folder, self.tree);
         }
         Ok(built)
     }

@@ -56,6 +56,7 @@ pub fn notes(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<String> {
         ));
     }
     notes.extend(skipped(recording));
+    notes.extend(changed_without_effect(recording, findings));
     for note in &recording.notes {
         if !notes.contains(note) {
             notes.push(note.clone());
@@ -93,6 +94,21 @@ fn uniform_shift(findings: &[Finding]) -> Option<String> {
         format!(
             "all rows moved together by {}: that is the machine or the build, not one function",
             wording::signed(common.exp_m1())
+        )
+    })
+}
+
+/// Sources changed, and the compiler made the same code of them.
+fn changed_without_effect(recording: &Recording, findings: &[Finding]) -> Option<String> {
+    let compiled = &recording.changed_sources.compiled;
+    let all_identical = !findings.is_empty()
+        && findings
+            .iter()
+            .all(|finding| recording.identical(&finding.target));
+    (all_identical && !compiled.is_empty()).then(|| {
+        format!(
+            "sources of the benches changed ({}), but all their executables are identical",
+            wording::some(compiled)
         )
     })
 }
@@ -150,6 +166,14 @@ pub fn blind_spots(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<Str
         spots.push(format!(
             "{} not comparable: the sides run different experiments there",
             wording::count(not_comparable, "row")
+        ));
+    }
+    let elsewhere = &recording.changed_sources.elsewhere;
+    if !elsewhere.is_empty() {
+        spots.push(format!(
+            "{} in no measured bench: {}",
+            wording::count(elsewhere.len(), "changed Rust file"),
+            wording::some(elsewhere)
         ));
     }
     let skipped = skipped(recording).len();

@@ -1,8 +1,8 @@
 //! Every scenario's numbers, standing and decision, before the confirmation is asked.
 //!
 //! The looks are *replayed*: the decision is made on the first 16, then 32, ... paired rounds, and the first look that
-//! decides is the one that counts, whatever was measured afterwards. So a decision is a pure function of the recording
-//! and the policy, and the live run, which stops at the same looks, and a later judgement of its file agree.
+//! decides is the one that counts, whatever was measured afterwards. So the live run, which stops at the same looks,
+//! and a later judgement of its file agree. (The step of a clock is learned from all slots there are.)
 
 use crate::comparison::{Comparison, compare};
 use crate::judge::decision::{Decision, Outcome, Question, decide};

@@ -17,6 +17,7 @@ use crate::judge::looks::next_look;
 use crate::judge::wording;
 use crate::metric::{Metric, Unit};
 use crate::plan::Policy;
+use crate::stats::interval::Estimate;
 use crate::stats::student;
 
 /// What one look says.
@@ -89,7 +90,7 @@ pub fn decide(question: Question<'_>) -> Option<Decision> {
         low: (log_change - half_width).exp_m1(),
         high: (log_change + half_width).exp_m1(),
         floor: log_floor.exp_m1(),
-        detectable: detectable(contrast, half_width.max(log_floor).max(limits.smallest_log()))?,
+        detectable: detectable(contrast, half_width, log_floor.max(limits.smallest_log()))?,
         reasons: Vec::new(),
     };
     let numbers = [
@@ -105,7 +106,7 @@ pub fn decide(question: Question<'_>) -> Option<Decision> {
     let size = decision.change.abs();
     let significant = log_change.abs() > half_width;
     let relevant = significant && size >= policy.threshold.0 && log_change.abs() > log_floor;
-    let absolute = limits.floor.is_none_or(|floor| size >= floor);
+    let absolute = size >= limits.floor;
     let survives = log_change.abs() - limits.clock >= policy.threshold.0.ln_1p() || limits.clock <= 0.0;
     let within = decision.low >= -policy.margin.0 && decision.high <= policy.margin.0;
 
@@ -126,19 +127,34 @@ pub fn decide(question: Question<'_>) -> Option<Decision> {
     })
 }
 
-/// The smallest change that is flagged with probability 0.9: `needed + t(0.9) standard errors`, as a fraction.
-fn detectable(contrast: &Contrast, needed: f64) -> Option<f64> {
+/// The smallest change that is flagged with probability 0.9, a fraction.
+///
+/// Fixed limits are passed if the estimate exceeds them: `fixed + t(0.9) SE`. The interval's half width `c SE` is an
+/// estimate too and differs from run to run, so its reserve is larger by `sqrt(1 + c^2 / 2 freedom)`: the normal
+/// approximation of the noncentral t (Johnson & Welch 1940, "Applications of the non-central t-distribution").
+fn detectable(contrast: &Contrast, half_width: f64, fixed: f64) -> Option<f64> {
+    let Estimate {
+        standard_error,
+        freedom,
+        ..
+    } = contrast.change;
     // Two-sided level 0.2 is the one-sided quantile 0.9.
-    let reserve = student::two_sided(0.2, contrast.change.freedom)? * contrast.change.standard_error;
-    Some((needed + reserve).exp_m1())
+    let reserve = student::two_sided(0.2, freedom)? * standard_error;
+    let critical = if standard_error > 0.0 {
+        half_width / standard_error
+    } else {
+        0.0
+    };
+    let varying = half_width + reserve * (1.0 + critical.powi(2) / (2.0 * freedom)).sqrt();
+    Some(varying.max(fixed + reserve).exp_m1())
 }
 
 /// What a change must reach whatever the noise.
 struct Limits {
     /// Relative threshold, log scale.
     threshold: f64,
-    /// Absolute floor relative to base; absent if the metric has none or base is unknown.
-    floor: Option<f64>,
+    /// Absolute floor relative to base, a fraction.
+    floor: f64,
     /// How far off `ln(head / base)` may be because both clocks step; log scale, 0 without steps.
     clock: f64,
 }
@@ -148,11 +164,12 @@ impl Limits {
         let Question {
             comparison,
             metric,
+            contrast,
             policy,
             ..
         } = question;
         let floor = match metric.unit {
-            Unit::Ns => comparison.base.typical.map(|base| policy.floor_ns / base),
+            Unit::Ns => policy.floor_ns / contrast.base,
         };
         let step = |step: Option<ClockStep>| step.map_or(0.0, |step| step.fraction);
         Self {
@@ -164,16 +181,16 @@ impl Limits {
 
     /// Smallest `ln(head / base)` that could be flagged without any noise.
     fn smallest_log(&self) -> f64 {
-        (self.threshold + self.clock).max(self.floor.map_or(0.0, f64::ln_1p))
+        (self.threshold + self.clock).max(self.floor.ln_1p())
     }
 
     /// Why a row is blocked; at least one sentence.
     fn obstacles(&self, question: Question<'_>, size: f64, absolute: bool) -> Vec<String> {
         let mut reasons = Vec::new();
-        if !absolute && let Some(base) = question.comparison.base.typical {
+        if !absolute {
             reasons.push(format!(
                 "{} is below the absolute floor of {}",
-                wording::nanoseconds(size * base),
+                wording::nanoseconds(size * question.contrast.base),
                 wording::nanoseconds(question.policy.floor_ns)
             ));
         }
@@ -238,4 +255,95 @@ fn open_reason(question: Question<'_>, decision: &Decision, half_width: f64, sig
         format!("for a {} margin", wording::size(policy.margin.0))
     };
     format!("needs about {rounds} rounds {purpose}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::Reduced;
+    use crate::judge::estimate::Null;
+    use crate::units::Fraction;
+
+    /// `+5 %` (log), with each condition of the table made true or false by its own number.
+    fn outcome([excludes, relevant, above_floor, absolute, survives, within]: [bool; 6]) -> Decision {
+        let error = |wanted: bool, small: f64, large: f64| if wanted { small } else { large };
+        let contrast = Contrast {
+            change: Estimate {
+                value: 0.05,
+                standard_error: error(excludes, 0.002, 0.04),
+                freedom: 30.0,
+            },
+            order_effect: None,
+            rounds: 16,
+            base: 100.0,
+            head: 105.0,
+            null: Some(Null {
+                standard_error: error(above_floor, 0.002, 0.04),
+                freedom: 30.0,
+                contrasts: 16,
+            }),
+        };
+        let step = (!survives).then_some(ClockStep {
+            step: 35.0,
+            fraction: 0.35,
+        });
+        let side = Reduced {
+            clock_step: step,
+            ..Reduced::default()
+        };
+        let comparison = Comparison {
+            base: side.clone(),
+            head: side,
+            ..Comparison::default()
+        };
+        let policy = Policy {
+            threshold: Fraction(if relevant { 0.02 } else { 0.06 }),
+            margin: Fraction(if within { 0.5 } else { 0.04 }),
+            floor_ns: if absolute { 1.0 } else { 6.0 },
+            ..Policy::default()
+        };
+        decide(Question {
+            comparison: &comparison,
+            metric: &Metric::time(),
+            contrast: &contrast,
+            alpha: 0.05,
+            policy: &policy,
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn every_row_of_the_decision_table_holds() {
+        for bits in 0..64_u32 {
+            let conditions = [0, 1, 2, 3, 4, 5].map(|bit| bits >> bit & 1 == 1);
+            let [excludes, relevant, above_floor, absolute, survives, within] = conditions;
+            let change = excludes && relevant && above_floor;
+            let expected = match (change, absolute, survives, within) {
+                (true, true, true, _) => Outcome::Candidate,
+                (true, false, true, false) | (true, _, false, false) => Outcome::Blocked,
+                (_, _, true, true) => Outcome::Unchanged,
+                // The steps of this clock hide more than either margin.
+                (_, _, false, true) => Outcome::Blocked,
+                (false, _, _, false) => Outcome::Open,
+            };
+            let decision = outcome(conditions);
+            assert_eq!(decision.outcome, expected, "{conditions:?}");
+            let explained = matches!(decision.outcome, Outcome::Blocked | Outcome::Open);
+            assert_eq!(!decision.reasons.is_empty(), explained, "{conditions:?}");
+            if decision.outcome == Outcome::Unchanged {
+                assert!(decision.low >= -0.5 && decision.high <= 0.5);
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_open_says_what_it_needs() {
+        let decision = outcome([false, true, true, true, true, false]);
+        assert_eq!(decision.reasons, ["needs about 64 rounds to be told from noise"]);
+        let decision = outcome([true, false, true, true, true, false]);
+        assert_eq!(
+            decision.reasons,
+            ["+5.1 % is below the threshold of 6 % and beyond the margin of 4 %"]
+        );
+    }
 }

@@ -9,6 +9,7 @@
 use crate::comparison::Pair;
 use crate::revision::Side;
 use crate::stats::interval::{self, Estimate};
+use crate::stats::quantile::median;
 use crate::stats::student;
 
 /// Smallest stratum that is used: below three members a variance has one degree of freedom or none. With
@@ -24,6 +25,10 @@ pub struct Contrast {
     pub order_effect: Option<f64>,
     /// Rounds behind it.
     pub rounds: u32,
+    /// Median of base's numbers in these rounds, metric's unit per iteration, above zero.
+    pub base: f64,
+    /// Median of head's.
+    pub head: f64,
     /// Scale of the estimator without any change, from same-side contrasts; absent if there are too few of them.
     pub null: Option<Null>,
 }
@@ -68,6 +73,8 @@ pub fn contrast(pairs: &[Pair]) -> Option<Contrast> {
         change,
         order_effect,
         rounds: u32::try_from(pairs.len()).unwrap_or(u32::MAX),
+        base: median(&pairs.iter().map(|pair| pair.base).collect::<Vec<f64>>())?,
+        head: median(&pairs.iter().map(|pair| pair.head).collect::<Vec<f64>>())?,
         null: null(pairs),
     })
 }
@@ -83,7 +90,7 @@ fn null(pairs: &[Pair]) -> Option<Null> {
     let (mut later, mut earlier) = (Vec::with_capacity(pairs.len()), Vec::with_capacity(pairs.len()));
     for two in pairs.windows(2) {
         let [even, odd] = two else { continue };
-        if even.round % 2 == 0 && odd.round - even.round == 1 {
+        if even.round % 2 == 0 && odd.round == even.round | 1 {
             let of_base = odd.log_base - even.log_base;
             let of_head = odd.log_head - even.log_head;
             let (of_first, of_second) = match even.first {

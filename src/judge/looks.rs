@@ -11,8 +11,8 @@ use crate::plan::MIN_ROUNDS;
 pub const FIRST_LOOK: u32 = 16;
 
 /// Part of the level that the single look of a run with a fixed number of rounds spends. In the tail the trimmed t is
-/// liberal: at most 1.38 times its level in the worlds of docs/statistics.md, and 1.38 * 0.7 < 1. With several looks
-/// the first, which is not liberal, spends half of all, so their sum needs no such part.
+/// liberal: up to 1.3 times its level in the worlds of docs/statistics.md (study_of_the_tail), and 1.3 * 0.7 < 1 with a
+/// margin for worlds that are not there. With several looks the first, which is not liberal, spends half of all.
 const SINGLE_LOOK: f64 = 0.7;
 
 /// One look at the data.

@@ -2,7 +2,7 @@
 //!
 //! A changed piece of source names benchmarks only through the string literals in it. A scenario is touched if a
 //! literal equals its full id or some run of whole segments of it (`fib`, `20` or `fib/20` for `sums/fib/20`). A piece
-//! that names none of its target's scenarios may feed all of them (a shared input, a helper), so it touches all.
+//! that names none of its target's scenarios may feed all of them (a shared input or function), so it touches all.
 
 use crate::recording::{ChangedPiece, Recording};
 use crate::scenario::Target;

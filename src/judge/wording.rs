@@ -45,6 +45,17 @@ pub fn count(number: usize, noun: &str) -> String {
     }
 }
 
+/// The first few of a list: `a, b, c and 4 more`.
+#[must_use]
+pub fn some(names: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 /// The first line that says something, trimmed; empty if none does.
 #[must_use]
 pub fn first_line(text: &str) -> &str {

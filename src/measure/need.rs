@@ -51,7 +51,7 @@ pub(super) fn given_up(recording: &Recording) -> BTreeSet<u32> {
             continue;
         };
         *strikes.entry(scenario).or_default() += match incident.what {
-            IncidentKind::Timeout | IncidentKind::NotReached => 2,
+            IncidentKind::Timeout | IncidentKind::NotReached | IncidentKind::Unusable => 2,
             _ => 1,
         };
     }

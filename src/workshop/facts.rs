@@ -4,10 +4,12 @@ use super::Piece;
 use crate::bench_source;
 use crate::build::{BenchTarget, BuiltFile};
 use crate::edge::git::changed_paths;
-use crate::recording::{BenchChange, Event};
+use crate::plan::Plan;
+use crate::recording::{BenchChange, ChangedSources, Event};
 use crate::revision::Side;
 use crate::scenario::Target;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Which harness a bench executable without criterion most likely has, for people.
 pub(super) fn foreign_harness(piece: &Piece, bench: &BenchTarget) -> String {
@@ -81,27 +83,47 @@ pub(super) fn provenance_notes(base: &Piece, head: &Piece) -> Vec<Event> {
     vec![Event::Note { text }]
 }
 
-/// Says so if sources changed but every executable is the same.
-pub(super) fn unbenched_note(base: &Piece, head: &Piece) -> Option<Event> {
-    let changed: Vec<String> = changed_paths(&base.snapshot, &head.snapshot)
-        .into_iter()
-        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
-        .map(|path| path.to_string_lossy().into_owned())
-        .collect();
-    if changed.is_empty() {
+/// Changed Rust sources, by whether a bench can notice.
+pub(super) fn changed_sources(base: &Piece, head: &Piece) -> ChangedSources {
+    let mut changed = ChangedSources::default();
+    for path in changed_paths(&base.snapshot, &head.snapshot) {
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let compiled = base.built.compiled.contains(&path) || head.built.compiled.contains(&path);
+        let list = if compiled {
+            &mut changed.compiled
+        } else {
+            &mut changed.elsewhere
+        };
+        list.push(path.to_string_lossy().into_owned());
+    }
+    changed
+}
+
+/// A workspace without bench targets, and where else in the repository there are some.
+pub(super) fn no_benches_note(head: &Piece, plan: &Plan) -> Option<Event> {
+    let benches = &head.benches;
+    if !benches.wanted.is_empty() || !benches.skipped.is_empty() || head.built.failure.is_some() {
         return None;
     }
-    const SHOWN: usize = 5;
-    let more = changed.len().saturating_sub(SHOWN);
-    let names = changed.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    let rest = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
-    };
-    Some(Event::Note {
-        text: format!("changed Rust files: {names}{rest}"),
-    })
+    let here = Path::new(&plan.selection.folder);
+    let elsewhere: Vec<String> = head
+        .snapshot
+        .entries()
+        .map(|(path, _)| path)
+        .filter(|path| path.ends_with("Cargo.toml") && path.parent() != Some(here))
+        .filter(|path| head.text(path).is_some_and(|text| text.contains("[[bench]]")))
+        .filter_map(|path| path.parent().map(|folder| format!("`{}`", folder.display())))
+        .collect();
+    let mut text = "there is no bench target in this workspace that the selection includes".to_owned();
+    if !elsewhere.is_empty() {
+        text.push_str(&format!(
+            "; the repository has some in {}: run abreast there",
+            elsewhere.join(", ")
+        ));
+    }
+    Some(Event::Note { text })
 }
 
 pub(super) fn note_on(side: Side, note: &str) -> Event {

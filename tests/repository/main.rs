@@ -6,6 +6,7 @@
     reason = "fixtures are made with git and files, and looked at with files"
 )]
 
+mod cargo_freshness;
 mod fixture;
 mod pull_request;
 mod refusals;

@@ -63,6 +63,28 @@ fn another_users_repository_is_named_with_the_command_that_trusts_it() {
 }
 
 #[test]
+fn an_index_that_is_sparse_or_split_is_refused_with_the_command_that_makes_it_whole() {
+    let fixture = Fixture::new();
+    fixture.commit_file("in/a", "1");
+    fixture.commit_file("out/b", "1");
+    let sparse = fixture.cloned(&[]);
+    sparse.git(&["sparse-checkout", "set", "--sparse-index", "in"]);
+    let said = sentence(sparse.resolve(None, None));
+    assert!(
+        said.contains("git sparse-checkout reapply --no-sparse-index"),
+        "{said}"
+    );
+    sparse.git(&["sparse-checkout", "reapply", "--no-sparse-index"]);
+    assert!(sparse.resolve(None, None).is_ok());
+
+    fixture.git(&["update-index", "--split-index"]);
+    let said = sentence(fixture.resolve(None, None));
+    assert!(said.contains("git update-index --no-split-index"), "{said}");
+    fixture.git(&["update-index", "--no-split-index"]);
+    assert!(fixture.resolve(None, None).is_ok());
+}
+
+#[test]
 fn a_repository_without_commits_says_so() {
     let fixture = Fixture::new();
     fixture.write("a", "1");

@@ -2,6 +2,7 @@
 
 use crate::fixture::{Fixture, sentence};
 use abreast::edge::git::{Ci, WORKING_TREE};
+use abreast::revision::Revision;
 
 /// A clone on branch `topic` with one commit, and what `origin/trunk` was at the fork.
 fn topic() -> (Fixture, Fixture, String) {
@@ -26,6 +27,23 @@ fn base_is_the_merge_base_with_the_remotes_head_even_without_a_local_branch_of_t
         (fork, "merge base with origin/trunk")
     );
     assert_eq!((head.sha, head.label.as_str()), (clone.head(), WORKING_TREE));
+}
+
+#[test]
+fn a_branch_with_a_usual_name_does_not_win_over_the_remotes_head() {
+    let origin = Fixture::new();
+    origin.commit_file("a", "1");
+    origin.git(&["branch", "main"]);
+    origin.git(&["branch", "-m", "trunk", "stem"]);
+    let fork = origin.commit_file("a", "2");
+    let clone = origin.cloned(&[]);
+    clone.git(&["checkout", "--quiet", "-b", "topic"]);
+    clone.commit_file("b", "1");
+    let (base, _) = clone.resolve(None, None).unwrap();
+    assert_eq!(
+        (base.sha, base.label.as_str()),
+        (fork, "merge base with origin/stem")
+    );
 }
 
 #[test]
@@ -191,11 +209,28 @@ fn an_unknown_name_comes_with_the_nearest_one() {
     clone.git(&["branch", "--quiet", "-D", "trunk"]);
     let said = sentence(clone.resolve(Some("trunk"), None));
     assert!(said.contains("did you mean `origin/trunk`?"), "{said}");
+    let said = sentence(clone.resolve(Some("topic~99"), None));
+    assert!(said.contains("`topic` is known, but what follows"), "{said}");
     let said = sentence(clone.resolve(Some("zzz"), None));
     assert!(said.contains("git branch --all"), "{said}");
     let said = sentence(clone.resolve(Some("HEAD~1..HEAD"), None));
     assert!(said.contains("range"), "{said}");
     assert!(sentence(clone.resolve(Some(""), None)).contains("names no commit"));
+}
+
+#[test]
+fn a_commit_of_a_recording_that_is_not_here_is_not_taken_for_the_working_tree() {
+    let fixture = Fixture::new();
+    fixture.commit_file("a", "1");
+    let elsewhere = Revision {
+        label: "main".to_owned(),
+        sha: "1234567890123456789012345678901234567890".to_owned(),
+    };
+    let said = sentence(fixture.repo().snapshot(&elsewhere));
+    assert!(
+        said.contains("`1234567890123456789012345678901234567890` names no commit"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -66,6 +66,7 @@ fn the_merge_ref_of_a_pull_request_without_its_parents_is_refused() {
         ..Ci::default()
     };
     is_about_depth(&sentence(clone.repo().resolve(None, None, &ci)));
+    is_about_depth(&sentence(clone.repo().resolve(Some("HEAD"), None, &ci)));
     // Depth two has the parents, and not where they fork.
     let clone = origin.cloned(&["--depth=2"]);
     clone.git(&["update-ref", "-d", "refs/remotes/origin/trunk"]);
@@ -140,6 +141,17 @@ fn a_common_commit_is_refused_when_a_cut_path_may_lead_to_a_newer_one() {
         "the trap is set: the older commit is what is found"
     );
     is_about_depth(&sentence(clone.resolve(None, None)));
+}
+
+#[test]
+fn a_linked_worktree_knows_where_the_history_ends() {
+    let origin = origin();
+    let fork = origin.id("trunk~1");
+    let clone = origin.cloned(&["--depth=2", "--no-single-branch", "--branch=topic"]);
+    let linked = clone.path.with_file_name("linked");
+    clone.git(&["worktree", "add", "--quiet", "--detach", linked.to_str().unwrap()]);
+    let (base, _) = Fixture::at(linked).resolve(None, None).unwrap();
+    assert_eq!(base.sha, fork);
 }
 
 #[test]

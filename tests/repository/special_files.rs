@@ -78,6 +78,12 @@ fn content_in_the_working_tree_is_unchanged_if_its_pointer_is_the_committed_one(
     assert_ne!(revision.sha, fixture.head());
     assert_eq!(text(&snapshot, "w.bin").unwrap(), "other weights");
     assert!(snapshot.notes.is_empty(), "{:?}", snapshot.notes);
+    // Without git-lfs installed the working tree has pointers, and they are what is committed.
+    fixture.write("w.bin", pointer("newer weights"));
+    let (revision, snapshot) = fixture.working();
+    assert_eq!(text(&snapshot, "w.bin").unwrap(), pointer("newer weights"));
+    fixture.commit("two");
+    assert_eq!(revision.sha, fixture.id("HEAD^{tree}"));
 }
 
 #[test]

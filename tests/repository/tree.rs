@@ -215,6 +215,21 @@ fn a_link_that_points_elsewhere_now_makes_its_target_look_new_to_cargo() {
     assert!(place.is_old("imp_a.rs"));
 }
 
+#[test]
+fn a_file_outside_of_the_tree_that_a_link_points_to_is_not_touched() {
+    let outside = tempfile::tempdir().unwrap();
+    let file = outside.path().join("precious");
+    fs::write(&file, "x").unwrap();
+    fs::File::open(&file).unwrap().set_modified(long_ago()).unwrap();
+    let fixture = Fixture::new();
+    fixture.commit_file("a", "1");
+    symlink(&file, fixture.path.join("link")).unwrap();
+    fixture.commit("two");
+    let place = Place::new();
+    place.open().lay(&fixture.snapshot("HEAD"), None).unwrap();
+    assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), long_ago());
+}
+
 /// A commit whose tree is written byte by byte, as no git command would.
 fn hostile(fixture: &Fixture, entries: &[(&str, &str, git2::Oid)]) -> Snapshot {
     let repo = git2::Repository::open(&fixture.path).unwrap();

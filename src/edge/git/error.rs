@@ -48,6 +48,19 @@ pub enum GitError {
         /// A command that makes a readable clone.
         remedy: &'static str,
     },
+    /// An index in a format that the linked libgit2 does not read.
+    #[error(
+        "the index of `{}` is {what}, which the git library of this tool cannot read: run `{remedy}` first",
+        root.display()
+    )]
+    Index {
+        /// The work tree.
+        root: PathBuf,
+        /// The format, in words.
+        what: &'static str,
+        /// The command that makes it readable.
+        remedy: &'static str,
+    },
     /// `HEAD` names a branch without commits.
     #[error("`{}` has no commit yet: commit once, then there is something to compare with", root.display())]
     NoCommits {

@@ -64,33 +64,37 @@ impl Repo {
         })
     }
 
-    fn unknown(&self, spec: &str) -> GitError {
-        let hint = if spec.contains("..") {
-            ": it is a range; name base and head as two revisions".to_owned()
-        } else {
-            match self.nearest(spec) {
-                Some(name) => format!(": did you mean `{name}`?"),
-                None => ": `git branch --all` and `git tag` list the names".to_owned(),
-            }
-        };
+    /// Says that `spec` names nothing, and what may have been meant.
+    pub(super) fn unknown(&self, spec: &str) -> GitError {
+        let stem = spec.split(['~', '^', '@', ':']).next().unwrap_or_default();
+        let nearest = self.nearest(stem);
         if self.is_shallow() {
+            let meant = nearest.map_or(String::new(), |name| format!(" (did you mean `{name}`?)"));
             return GitError::Shallow {
-                what: format!("`{spec}` names no commit here{hint} It may not have been fetched"),
+                what: format!("`{spec}` names no commit here{meant}, or it was not fetched"),
             };
         }
+        let hint = if spec.contains("..") {
+            ": it is a range; name base and head as two revisions".to_owned()
+        } else if stem != spec && self.git.revparse_single(stem).is_ok() {
+            format!(": `{stem}` is known, but what follows it leads nowhere")
+        } else if let Some(name) = nearest {
+            format!(": did you mean `{name}`?")
+        } else {
+            ": `git branch --all` and `git tag` list the names".to_owned()
+        };
         GitError::Unknown {
             spec: spec.to_owned(),
             hint,
         }
     }
 
-    /// The branch or tag that looks most like the name in `spec`. A branch that exists only on the remote counts by
+    /// The branch or tag that looks most like a name that is none. A branch that exists only on the remote counts by
     /// its short name too, because that is what people type.
-    fn nearest(&self, spec: &str) -> Option<String> {
-        let wanted = spec
-            .split(['~', '^', '@', ':'])
-            .next()
-            .filter(|name| !name.is_empty())?;
+    fn nearest(&self, wanted: &str) -> Option<String> {
+        if wanted.is_empty() || self.git.revparse_single(wanted).is_ok() {
+            return None;
+        }
         let references = self.git.references().ok()?;
         let mut best: Option<(f64, String)> = None;
         for reference in references.flatten() {

@@ -83,7 +83,10 @@ impl Repo {
             .odb()
             .and_then(|odb| odb.read_header(wanted))
             .is_ok_and(|(_, kind)| kind == ObjectType::Commit);
-        if revision.label != WORKING_TREE && is_commit {
+        if revision.label != WORKING_TREE {
+            if !is_commit {
+                return Err(self.unknown(&revision.sha));
+            }
             return self.commit_snapshot(wanted);
         }
         let (tree, snapshot) = self.working_snapshot()?;

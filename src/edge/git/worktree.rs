@@ -24,7 +24,7 @@ pub(super) struct Change {
 impl Repo {
     /// Tree id and files of the working tree.
     pub(super) fn read_working_tree(&self) -> Result<(Oid, Snapshot), GitError> {
-        let index = self.git.index().map_err(GitError::doing("read the index"))?;
+        let index = self.git.index().map_err(|error| self.index_refusal(error))?;
         let scratch = Scratch::new(self.git.path())?;
         let mut collector = Collector::new(Pins::CheckedOut);
         let changes = self.changes(&index, &mut collector)?;
@@ -65,6 +65,17 @@ impl Repo {
             file.collect(&self.root, &memory, &mut collector)?;
         }
         Ok((tree, collector.finish()))
+    }
+
+    /// libgit2 names the part of the index that it does not know by its four letters.
+    fn index_refusal(&self, error: git2::Error) -> GitError {
+        let (what, remedy) = match error.message() {
+            text if text.contains("'sdir'") => ("sparse", "git sparse-checkout reapply --no-sparse-index"),
+            text if text.contains("'link'") => ("split", "git update-index --no-split-index"),
+            _ => return GitError::doing("read the index")(error),
+        };
+        let root = self.root.clone();
+        GitError::Index { root, what, remedy }
     }
 
     /// What differs between the index and the disk, by path.

@@ -1,0 +1,173 @@
+//! From an assessed row to its finding: the verdict, the flag, and the notes that explain them.
+//!
+//! A verdict starts as unclear and must be earned.
+
+use crate::judge::assessment::{Assessment, Row};
+use crate::judge::confirmation::{Confirmation, confirm};
+use crate::judge::decision::Outcome;
+use crate::judge::incidents::sentence;
+use crate::judge::standing::Standing;
+use crate::judge::wording;
+use crate::metric::Better;
+use crate::plan::MIN_ROUNDS;
+use crate::report::{Change, Finding};
+use crate::verdict::Verdict;
+
+/// The finding of a row of a report that has this many candidates.
+#[must_use]
+pub fn finding(assessment: &Assessment<'_>, row: &Row<'_>, candidates: usize) -> Finding {
+    let scenario = &row.entry.scenario;
+    let decided = row.decided.as_ref();
+    let change = decided.map(|decided| Change {
+        change: decided.decision.change,
+        low: decided.decision.low,
+        high: decided.decision.high,
+        floor: decided.decision.floor,
+        detectable: decided.decision.detectable,
+        rounds: decided.contrast.rounds,
+        per_round: row
+            .comparison
+            .measured
+            .iter()
+            .take(decided.contrast.rounds as usize)
+            .map(|pair| pair.log_ratio().exp_m1())
+            .filter(|change| change.is_finite())
+            .collect(),
+        confirmation: None,
+    });
+    let mut finding = Finding {
+        scenario: scenario.id.clone(),
+        kind: scenario.kind,
+        target: scenario.target.clone(),
+        metric: scenario.metric.clone(),
+        base: decided.map_or(row.comparison.base.typical, |decided| Some(decided.contrast.base)),
+        head: decided.map_or(row.comparison.head.typical, |decided| Some(decided.contrast.head)),
+        change,
+        confirmed: None,
+        verdict: Verdict::Unclear,
+        flag: Verdict::Unclear.flag(None, assessment.policy.alert.0),
+        notes: Vec::new(),
+    };
+    match &row.standing {
+        Standing::Identical => finding.verdict = Verdict::Identical,
+        Standing::OneSided(verdict, notes) => {
+            finding.verdict = *verdict;
+            finding.notes.clone_from(notes);
+            note_losses(&mut finding, assessment, row);
+        }
+        Standing::Failed(reason) => {
+            finding.verdict = Verdict::Failed;
+            finding.notes.push(reason.clone());
+        }
+        Standing::Barred(reason) => {
+            finding.notes.push(reason.clone());
+            if row.decided.is_some() || !fail_if_unmeasured(&mut finding, assessment, row) {
+                finding.verdict = Verdict::NotComparable;
+                note_losses(&mut finding, assessment, row);
+            }
+        }
+        Standing::Compared(notes) => {
+            finding.notes.clone_from(notes);
+            compared(&mut finding, assessment, row, candidates);
+        }
+    }
+    let size = finding.change.as_ref().map(|change| change.change);
+    finding.flag = finding.verdict.flag(size, assessment.policy.alert.0);
+    finding
+}
+
+/// The verdict of a row that both sides have.
+fn compared(finding: &mut Finding, assessment: &Assessment<'_>, row: &Row<'_>, candidates: usize) {
+    let Some(decided) = &row.decided else {
+        if !fail_if_unmeasured(finding, assessment, row) {
+            let rounds = wording::count(row.comparison.measured.len(), "paired round");
+            finding.notes.push(if row.rounds() < MIN_ROUNDS {
+                format!("{rounds}: a verdict needs at least {MIN_ROUNDS}")
+            } else {
+                format!("{rounds}, but no finite estimate")
+            });
+            note_losses(finding, assessment, row);
+        }
+        return;
+    };
+    match decided.decision.outcome {
+        Outcome::Candidate => {
+            let confirmation = confirm(assessment, row, candidates);
+            apply(finding, confirmation, decided.decision.change);
+        }
+        Outcome::Unchanged => finding.verdict = Verdict::Unchanged,
+        Outcome::Blocked | Outcome::Open => finding.notes.extend(decided.decision.reasons.iter().cloned()),
+    }
+    note_losses(finding, assessment, row);
+}
+
+fn apply(finding: &mut Finding, confirmation: Confirmation, first: f64) {
+    let worse = match finding.metric.better {
+        Better::Lower => first > 0.0,
+        Better::Higher => first < 0.0,
+    };
+    let flagged = if worse {
+        Verdict::Regressed
+    } else {
+        Verdict::Improved
+    };
+    let again = match &confirmation {
+        Confirmation::Repeated(log) | Confirmation::NotRepeated(log) => Some(log.exp_m1()),
+        Confirmation::Impossible(_) | Confirmation::Pending => None,
+    };
+    let again = again.filter(|again| again.is_finite());
+    if let Some(change) = &mut finding.change {
+        change.confirmation = again;
+    }
+    match confirmation {
+        Confirmation::Repeated(_) => {
+            finding.confirmed = Some(true);
+            finding.verdict = flagged;
+        }
+        Confirmation::NotRepeated(_) => {
+            finding.confirmed = Some(false);
+            finding.notes.push(format!(
+                "not confirmed: {} at first, {} with fresh processes",
+                wording::signed(first),
+                again.map_or_else(|| "nothing finite".to_owned(), wording::signed)
+            ));
+        }
+        Confirmation::Impossible(reason) => {
+            finding.verdict = flagged;
+            finding.notes.push(reason);
+        }
+        Confirmation::Pending => finding.notes.push(format!(
+            "not confirmed: {} at first, and no fresh processes measured it again",
+            wording::signed(first)
+        )),
+    }
+}
+
+/// Turns a row with too few rounds into a failed one if something is to blame. Whether it did.
+fn fail_if_unmeasured(finding: &mut Finding, assessment: &Assessment<'_>, row: &Row<'_>) -> bool {
+    if let Some(incident) = assessment.incidents.failures(row.position).next() {
+        finding.verdict = Verdict::Failed;
+        finding.notes.push(sentence(incident));
+        return true;
+    }
+    if row.slots() == 0 && assessment.incidents.not_reached(row.position) {
+        finding.verdict = Verdict::Failed;
+        finding
+            .notes
+            .push("not measured: the budget did not suffice".to_owned());
+        return true;
+    }
+    false
+}
+
+/// Says if some slots of a row that has a verdict were lost.
+fn note_losses(finding: &mut Finding, assessment: &Assessment<'_>, row: &Row<'_>) {
+    let mut lost = assessment.incidents.failures(row.position);
+    if let Some(first) = lost.next() {
+        finding.notes.push(format!(
+            "{} lost, the first: {}",
+            wording::count(1 + lost.count(), "slot"),
+            sentence(first)
+        ));
+    }
+}
