@@ -25,8 +25,10 @@ use std::path::{Path, PathBuf};
 use support::worlds::{normal, rng};
 use support::{At, Samples, Schedule, Story, target};
 
+type Teller = fn() -> Story;
+
 /// Every made-up story.
-const STORIES: [(&str, fn() -> Story); 5] = [
+const STORIES: [(&str, Teller); 5] = [
     ("head_fails", head_fails),
     ("bench_added", bench_added),
     ("not_confirmed", not_confirmed),
