@@ -2,7 +2,7 @@
 //! found. All seeds are fixed. The confirmation is switched off and every limit but the statistical one is zero, so
 //! that what is counted is what the numbers alone do.
 
-mod support;
+mod story;
 
 use abreast::judge::judge;
 use abreast::recording::Phase;
@@ -13,8 +13,8 @@ use abreast::verdict::Verdict;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use statrs::distribution::{Beta, ContinuousCDF};
-use support::worlds::{World, normal, rng};
-use support::{At, Samples, Schedule, Story, row};
+use story::worlds::{World, normal, rng};
+use story::{At, Samples, Schedule, Story, row};
 
 /// What one simulated report says.
 struct Simulated {

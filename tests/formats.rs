@@ -12,7 +12,7 @@
 //! reviewed, not forbidden; a file that no longer loads is a broken promise (docs/formats.md).
 #![expect(clippy::disallowed_methods, reason = "reads and writes stored recordings")]
 
-mod support;
+mod story;
 
 use abreast::judge::judge;
 use abreast::recording::{
@@ -22,8 +22,8 @@ use abreast::recording::{
 use abreast::report::markdown;
 use abreast::revision::Side;
 use std::path::{Path, PathBuf};
-use support::worlds::{normal, rng};
-use support::{At, Samples, Schedule, Story, target};
+use story::worlds::{normal, rng};
+use story::{At, Samples, Schedule, Story, target};
 
 type Teller = fn() -> Story;
 

@@ -1,6 +1,6 @@
 //! What the judge says, told as stories: recordings made up in memory, one behaviour a test.
 
-mod support;
+mod story;
 
 use abreast::judge::{candidates, confirmation_rounds, undecided};
 use abreast::plan::{Harness, Shard};
@@ -12,8 +12,8 @@ use abreast::revision::Side;
 use abreast::scenario::Target;
 use abreast::units::Fraction;
 use abreast::verdict::{Flag, Verdict};
-use support::worlds::{normal, rng};
-use support::{At, Samples, Schedule, Story, change, row, target};
+use story::worlds::{normal, rng};
+use story::{At, Samples, Schedule, Story, change, row, target};
 
 fn noted(finding: &Finding, words: &str) -> bool {
     finding.notes.iter().any(|note| note.contains(words))

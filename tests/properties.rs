@@ -1,6 +1,6 @@
 //! Properties of the judging half that hold for any numbers.
 
-mod support;
+mod story;
 
 use abreast::comparison::Pair;
 use abreast::judge::estimate::contrast;
@@ -12,7 +12,7 @@ use abreast::report::Report;
 use abreast::revision::Side;
 use abreast::units::Fraction;
 use proptest::prelude::*;
-use support::{Story, target};
+use story::{Story, target};
 
 fn side() -> impl Strategy<Value = Side> {
     prop_oneof![Just(Side::Base), Just(Side::Head)]

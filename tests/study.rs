@@ -5,7 +5,7 @@
 //! cargo test --release --test study -- --ignored --nocapture
 //! ```
 
-mod support;
+mod story;
 
 use abreast::comparison::Pair;
 use abreast::judge::estimate::contrast;
@@ -13,7 +13,7 @@ use abreast::revision::Side;
 use abreast::stats::interval::{Estimate, of_one};
 use abreast::stats::quantile::median;
 use statrs::distribution::{Binomial, DiscreteCDF};
-use support::worlds::{World, rng};
+use story::worlds::{World, rng};
 
 /// Lower and upper end; `None` if the level cannot be reached with so few rounds.
 type Interval = Option<(f64, f64)>;

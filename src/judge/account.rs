@@ -2,6 +2,7 @@
 
 use crate::judge::assessment::Assessment;
 use crate::judge::wording;
+use crate::plan::Harness;
 use crate::recording::{EndReason, Recording};
 use crate::report::{Change, Finding};
 use crate::revision::Side;
@@ -23,6 +24,16 @@ pub fn notes(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<String> {
     }
     if plan.base.sha == plan.head.sha {
         notes.push("base and head are the same commit: this run measures the noise floor".to_owned());
+    }
+    let harness = match plan.selection.harness {
+        Harness::Own => None,
+        Harness::Base => Some(Side::Base),
+        Harness::Head => Some(Side::Head),
+    };
+    if let Some(side) = harness {
+        notes.push(format!(
+            "both sides were measured with {side}'s bench sources (--harness {side})"
+        ));
     }
     notes.extend(uniform_shift(findings));
     if recording.truncated {

@@ -83,24 +83,6 @@ pub(super) fn provenance_notes(base: &Piece, head: &Piece) -> Vec<Event> {
     vec![Event::Note { text }]
 }
 
-/// Changed Rust sources, by whether a bench can notice.
-pub(super) fn changed_sources(base: &Piece, head: &Piece) -> ChangedSources {
-    let mut changed = ChangedSources::default();
-    for path in changed_paths(&base.snapshot, &head.snapshot) {
-        if path.extension().is_none_or(|extension| extension != "rs") {
-            continue;
-        }
-        let compiled = base.built.compiled.contains(&path) || head.built.compiled.contains(&path);
-        let list = if compiled {
-            &mut changed.compiled
-        } else {
-            &mut changed.elsewhere
-        };
-        list.push(path.to_string_lossy().into_owned());
-    }
-    changed
-}
-
 /// A workspace without bench targets, and where else in the repository there are some.
 pub(super) fn no_benches_note(head: &Piece, plan: &Plan) -> Option<Event> {
     let benches = &head.benches;
@@ -124,6 +106,24 @@ pub(super) fn no_benches_note(head: &Piece, plan: &Plan) -> Option<Event> {
         ));
     }
     Some(Event::Note { text })
+}
+
+/// Changed Rust sources, by whether a bench can notice.
+pub(super) fn changed_sources(base: &Piece, head: &Piece) -> ChangedSources {
+    let mut changed = ChangedSources::default();
+    for path in changed_paths(&base.snapshot, &head.snapshot) {
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let compiled = base.built.compiled.contains(&path) || head.built.compiled.contains(&path);
+        let list = if compiled {
+            &mut changed.compiled
+        } else {
+            &mut changed.elsewhere
+        };
+        list.push(path.to_string_lossy().into_owned());
+    }
+    changed
 }
 
 pub(super) fn note_on(side: Side, note: &str) -> Event {

@@ -81,16 +81,6 @@ pub(super) fn dep_info(executable: &Path, tree: &Path) -> Vec<PathBuf> {
     files.into_iter().collect()
 }
 
-/// Files of the tree that anything in this folder of cargo's was compiled from. The folder may also hold crates of
-/// earlier builds, so a file may be listed that no bench is linked from any more; never the other way round.
-pub(super) fn compiled_files(folder: &Path, tree: &Path) -> BTreeSet<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let listings = entries
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|e| e == "d"));
-    listings.flat_map(|path| dep_info(&path, tree)).collect()
-}
-
 /// Package ids look like `path+file:///x/name#0.1.0` or `...#name@0.1.0`; the manifest is read only if that fails.
 pub(super) fn package_name(id: &str, manifest: &Path) -> String {
     let after = id.rsplit_once('#').map_or("", |(_, fragment)| fragment);
@@ -103,6 +93,16 @@ pub(super) fn package_name(id: &str, manifest: &Path) -> String {
             let folder = manifest.parent().and_then(Path::file_name).unwrap_or_default();
             folder.to_string_lossy().into_owned()
         })
+}
+
+/// Files of the tree that anything in this folder of cargo's was compiled from. The folder may also hold crates of
+/// earlier builds, so a file may be listed that no bench is linked from any more; never the other way round.
+pub(super) fn compiled_files(folder: &Path, tree: &Path) -> BTreeSet<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let listings = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|e| e == "d"));
+    listings.flat_map(|path| dep_info(&path, tree)).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,21 @@
+//! End to end: the tool compares commits of a fixture project as a user would have it do, each situation a commit.
+//!
+//! The benches of the fixture report scripted times (`tests/fixtures/suite/src/player.rs`), so results do not depend
+//! on the machine. Tests of more than some 20 seconds are in `tests/long`.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests are users: they have files, processes and an environment"
+)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod builds;
+mod harness;
+mod ids;
+mod misbehaviour;
+mod null;
+mod numbers;
+mod power;
+mod sets;
+mod targets;
