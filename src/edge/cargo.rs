@@ -141,8 +141,8 @@ impl<'a> Cargo<'a> {
         Ok(benches)
     }
 
-    /// Compiles the wanted targets, with the lock file as it is if `locked`. A failure of the compiler is part of the result, not an error: executables that
-    /// were made nevertheless are there.
+    /// Compiles the wanted targets, with the lock file as it is if `locked`. A failure of the compiler is part of the
+    /// result, not an error: executables that were made nevertheless are there.
     ///
     /// # Errors
     /// [`CargoError`] if cargo cannot be started or was interrupted.

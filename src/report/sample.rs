@@ -137,6 +137,9 @@ fn findings() -> Vec<Finding> {
 
     let mut unconfirmed = changed("gather/bf16", Verdict::Unclear, 12_340.0, 0.052, 0.031);
     unconfirmed.confirmed = Some(false);
+    unconfirmed
+        .notes
+        .push("not confirmed: +5.2 % at first, +0.3 % with fresh processes".to_owned());
     if let Some(change) = &mut unconfirmed.change {
         change.confirmation = Some(0.003);
     }

@@ -3,7 +3,7 @@
 //! They are plain text. Words that came from the machine or a bench are passed through untouched: the renderer that
 //! prints a sentence escapes all of it for its medium.
 
-use super::format::{change, change_with_width, count, seconds, setting, setting_ns};
+use super::format::{change, count, seconds, setting, setting_ns};
 use super::{Finding, Report, status};
 use crate::recording::Difference;
 use crate::verdict::{Flag, Verdict};
@@ -186,20 +186,11 @@ pub fn elapsed(report: &Report) -> Option<String> {
     }
 }
 
-/// What the confirmation pass said about a row, with both changes; absent if the verdict already says it all.
+/// What the confirmation pass showed of a row that it confirmed. What it did not confirm is among the row's own notes.
 #[must_use]
 pub fn confirmation(finding: &Finding) -> Option<String> {
-    let first = finding.change.as_ref()?;
-    let again = first.confirmation.map(change);
-    match (finding.confirmed, again) {
-        (Some(true), again) => again.map(|again| format!("fresh processes confirm it with {again}")),
-        (Some(false), Some(again)) => Some(format!(
-            "not confirmed: {} at first, {again} in fresh processes",
-            change_with_width(first)
-        )),
-        (Some(false), None) => Some("fresh processes do not confirm it".to_owned()),
-        (None, _) => None,
-    }
+    let again = finding.change.as_ref()?.confirmation?;
+    (finding.confirmed == Some(true)).then(|| format!("fresh processes confirm it with {}", change(again)))
 }
 
 /// Everything said about one row below a table: the confirmation, then the row's own notes.

@@ -11,7 +11,7 @@ fn the_sample_as_csv() {
     insta::assert_snapshot!(text, @r#"
     scenario,kind,package,target,metric,unit,better,base,head,change,low,high,floor,detectable,rounds,confirmed,instructions_change,verdict,flag,notes
     matmul/f32/8x1024x1024,criterion,kernels,ops,time,ns,lower,1049000.0,1178027.0,0.123,0.11699999999999999,0.1284,0.0048000000000000004,0.009600000000000001,16,true,,regressed,alert,instructions did not change: layout suspected
-    gather/bf16,criterion,kernels,ops,time,ns,lower,12340.0,12981.68,0.052,0.020999999999999998,0.0799,0.024800000000000003,0.049600000000000005,16,false,,unclear,unclear,
+    gather/bf16,criterion,kernels,ops,time,ns,lower,12340.0,12981.68,0.052,0.020999999999999998,0.0799,0.024800000000000003,0.049600000000000005,16,false,,unclear,unclear,"not confirmed: +5.2 % at first, +0.3 % with fresh processes"
     add|`f16`/*1_000*,criterion,kernels,ops,time,ns,lower,402.0,415.668,0.034,0.023000000000000003,0.0439,0.0088,0.0176,16,true,,regressed,warn,
     reduce_mean/<script>,criterion,kernels,ops,time,ns,lower,88000000.0,88967999.99999999,0.011,-0.05,0.0659,0.0488,0.0976,16,,,unclear,unclear,needs about 208 rounds to show 2 %
     "add/f32/a_very_long_parameter_list/with_many_parts/and_another_one/rows=4096,cols=1024",criterion,kernels,ops,time,ns,lower,1234.5,1238.3269500000001,0.0031,-0.0049,0.0103,0.0064,0.0128,16,,,unchanged,ok,

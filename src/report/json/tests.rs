@@ -132,7 +132,9 @@ fn the_sample_as_json() {
           "instructions_change": null,
           "verdict": "unclear",
           "flag": "unclear",
-          "notes": []
+          "notes": [
+            "not confirmed: +5.2 % at first, +0.3 % with fresh processes"
+          ]
         },
         {
           "scenario": "add|`f16`/*1_000*",

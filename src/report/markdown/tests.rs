@@ -79,7 +79,7 @@ fn the_sample_as_a_comment() {
     | 🆕 new | `grammar/\u{202e}mask\u{20}` | – | 31.4 ns | – | – | – |
     | 🗑️ removed | `grammar/old` | 30.9 ns | – | – | – | – |
 
-    - ❔ `gather/bf16`: not confirmed: +5.2 % ± 3.1 at first, +0.3 % in fresh processes
+    - ❔ `gather/bf16`: not confirmed: +5.2 % at first, +0.3 % with fresh processes
     - ❔ `reduce_mean/<script>`: needs about 208 rounds to show 2 %
 
     </details>

@@ -52,7 +52,7 @@ fn the_sample_in_a_terminal() {
        fresh processes confirm it with +11.8 %
        instructions did not change: layout suspected
     ❔ gather/bf16
-       not confirmed: +5.2 % ± 3.1 at first, +0.3 % in fresh processes
+       not confirmed: +5.2 % at first, +0.3 % with fresh processes
     🟢 logits/penalty
        fresh processes confirm it with −20.0 %
     ⛔ sampling/top_p
