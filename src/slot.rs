@@ -90,9 +90,10 @@ impl Outcome {
             .copied()
             .filter(|ix| !measured(*ix) && !self.bad.iter().any(|(bad, _)| bad == ix));
         match &self.end {
-            SlotEnd::Well => blame
-                .incidents
-                .extend(missing.map(|ix| self.no_measurement(slot, ix, entries))),
+            SlotEnd::Well => {
+                let missing: Vec<u32> = missing.collect();
+                self.blame_the_silent(slot, &missing, entries, &mut blame);
+            }
             SlotEnd::Badly(how) => {
                 let detail = with_tail(&format!("{how} while it ran"), &self.tail);
                 blame.incidents.extend(
@@ -115,6 +116,30 @@ impl Outcome {
             SlotEnd::Interrupted => {}
         }
         blame
+    }
+
+    /// Blames scenarios that wrote nothing in a process that ended well. One of them may have ended it
+    /// (`std::process::exit(0)`): then nothing was heard after it, and those after it never got their turn.
+    fn blame_the_silent(&self, slot: &Slot, missing: &[u32], entries: &[Entry], blame: &mut Blame) {
+        let mut incidents: Vec<Incident> = missing
+            .iter()
+            .map(|ix| self.no_measurement(slot, *ix, entries))
+            .collect();
+        let is_silent = |ix: u32| {
+            incidents
+                .iter()
+                .any(|incident| incident.scenario == Some(ix) && incident.what == IncidentKind::NoMeasurement)
+        };
+        let last_heard = slot.scenarios.iter().rposition(|ix| !is_silent(*ix));
+        let may_have_ended_it = last_heard.map_or(0, |at| at + 1);
+        blame.again = slot
+            .scenarios
+            .iter()
+            .skip(may_have_ended_it + 1)
+            .copied()
+            .collect();
+        incidents.retain(|incident| incident.scenario.is_some_and(|ix| !blame.again.contains(&ix)));
+        blame.incidents.extend(incidents);
     }
 
     /// Seconds the scenario that was running when the process ended had been running.
@@ -277,6 +302,14 @@ mod tests {
             blame.incidents[0].detail,
             "exit status 101 while it ran: thread 'main' panicked at x.rs:1: | boom"
         );
+    }
+
+    #[test]
+    fn a_scenario_that_ends_its_process_well_takes_no_other_with_it() {
+        let blame = outcome(&[0], SlotEnd::Well, "").blame(&slot(), &entries(&["a", "b", "c"]));
+        assert_eq!(blame.again, [2]);
+        let blamed: Vec<_> = blame.incidents.iter().map(|incident| incident.scenario).collect();
+        assert_eq!(blamed, [Some(1)]);
     }
 
     #[test]
