@@ -3,7 +3,8 @@
 //! `cargo test --test long -- --ignored`, or `cargo nextest run --test long --run-ignored only`.
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests are users: they have files, processes and an environment"
+    clippy::unwrap_used,
+    reason = "tests are users, who have files and processes; a test that cannot go on panics"
 )]
 
 #[path = "../support/mod.rs"]
@@ -40,7 +41,7 @@ fn rows_measured_by_different_criterions_are_not_comparable() {
 }
 
 #[test]
-#[ignore = "twenty comparisons; some two minutes"]
+#[ignore = "ten comparisons; some two minutes"]
 fn a_change_of_a_tenth_is_found_again_and_again_and_nothing_else_is() {
     let at = TestBench::of_suite();
     let mut missed = Vec::new();
