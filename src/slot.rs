@@ -1,5 +1,6 @@
 //! A slot: one process of one executable of one side, as planned and as it turned out.
 
+use crate::last_words::last_words;
 use crate::recording::{Entry, Incident, IncidentKind, Phase, SlotRecord};
 use crate::revision::Side;
 use crate::scenario::Target;
@@ -179,25 +180,11 @@ fn incident(slot: &Slot, scenario: u32, what: IncidentKind, detail: String) -> I
     }
 }
 
-/// Adds what the output says about the end: the panic message, which a backtrace may follow, else the last lines.
 fn with_tail(what: &str, tail: &str) -> String {
-    const LINES: usize = 4;
-    let lines: Vec<&str> = tail
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with("note: "))
-        .collect();
-    if lines.is_empty() {
-        return what.to_owned();
+    match last_words(tail) {
+        words if words.is_empty() => what.to_owned(),
+        words => format!("{what}: {words}"),
     }
-    let last = lines.len().saturating_sub(LINES);
-    let panic = lines.iter().rposition(|line| line.contains(" panicked at "));
-    let telling = lines[panic.unwrap_or(last)..]
-        .iter()
-        .take(LINES)
-        .take_while(|line| **line != "stack backtrace:");
-    let telling: Vec<&str> = telling.copied().collect();
-    format!("{what}: {}", telling.join(" | "))
 }
 
 #[cfg(test)]
@@ -286,20 +273,6 @@ mod tests {
         assert_eq!((incident.scenario, incident.what), (Some(1), IncidentKind::Crash));
         assert_eq!(
             incident.detail,
-            "exit status 101 while it ran: thread 'main' panicked at x.rs:1: | boom"
-        );
-    }
-
-    #[test]
-    fn a_panic_is_told_by_its_message_and_not_by_its_backtrace() {
-        let frames: String = (0..30).map(|n| format!("  {n}: some::frame\n")).collect();
-        let tail = format!(
-            "thread 'main' panicked at x.rs:1:\nboom\nstack backtrace:\n{frames}note: Some details\n"
-        );
-        let end = SlotEnd::Badly("exit status 101".into());
-        let blame = outcome(&[0], end, &tail).blame(&slot(), &entries(&["a", "b", "c"]));
-        assert_eq!(
-            blame.incidents[0].detail,
             "exit status 101 while it ran: thread 'main' panicked at x.rs:1: | boom"
         );
     }

@@ -100,3 +100,28 @@ fn each_side_is_built_with_its_own_toolchain() {
         report.table()
     );
 }
+
+#[test]
+#[ignore = "waits for the time a listing may take, one minute"]
+fn a_bench_that_never_stops_talking_while_it_is_listed_is_killed_and_its_rows_fail() {
+    let at = TestBench::of_suite();
+    let files = suite(&five());
+    // Neither an end of the line nor an end of the text, faster than a memory can be had for.
+    let babble = "fn main() {\n    use std::io::Write as _;\n    let text = [b'x'; 1 << 16];\n    \
+                  while std::io::stdout().write_all(&text).is_ok() {}\n";
+    let head = files
+        .clone()
+        .replaced("benches/scripted.rs", "fn main() {\n", babble);
+    let ended = at.compare(&at.commit(&files), &at.commit(&head), &["--rounds", "8"]);
+    let report = ended.expect(5);
+    report.all("failed");
+    for row in report.rows() {
+        row.noted("head could not be listed");
+        row.noted("timed out");
+        assert_eq!(row.has_numbers(), (true, false), "{}", report.table());
+    }
+    assert!(
+        !report.table().contains("xxxxxxxxxx".repeat(200).as_str()),
+        "the noise is not repeated"
+    );
+}
