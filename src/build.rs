@@ -22,6 +22,8 @@ pub struct Benches {
 pub struct BenchTarget {
     /// Its key.
     pub target: Target,
+    /// Cargo's own id of the package: its name may also be that of a dependency.
+    pub package_id: String,
     /// Folder of its package, relative to the tree.
     pub package_dir: PathBuf,
     /// Its main source file, relative to the tree.

@@ -14,6 +14,7 @@ pub mod edge;
 pub mod exit;
 pub mod judge;
 pub mod lab;
+pub mod last_words;
 pub mod measure;
 pub mod metric;
 pub mod pipeline;

@@ -190,7 +190,10 @@ impl<L: Lab> Measurement<'_, L> {
                 return Ok(EndReason::Interrupted);
             }
             if self.plan.measuring.rounds.is_some_and(|rounds| round >= rounds) {
-                return Ok(EndReason::Decided);
+                // Rounds that were lost, as by a run that was killed in the middle of one, are made up for.
+                undecided = judge::undecided(&self.journal.recording, &self.plan.policy)
+                    .into_iter()
+                    .collect();
             }
             let mut jobs = self.jobs(|ix| undecided.contains(&ix));
             if jobs.is_empty() {

@@ -1,5 +1,6 @@
 //! A slot: one process of one executable of one side, as planned and as it turned out.
 
+use crate::last_words::last_words;
 use crate::recording::{Entry, Incident, IncidentKind, Phase, SlotRecord};
 use crate::revision::Side;
 use crate::scenario::Target;
@@ -90,9 +91,10 @@ impl Outcome {
             .copied()
             .filter(|ix| !measured(*ix) && !self.bad.iter().any(|(bad, _)| bad == ix));
         match &self.end {
-            SlotEnd::Well => blame
-                .incidents
-                .extend(missing.map(|ix| self.no_measurement(slot, ix, entries))),
+            SlotEnd::Well => {
+                let missing: Vec<u32> = missing.collect();
+                self.blame_the_silent(slot, &missing, entries, &mut blame);
+            }
             SlotEnd::Badly(how) => {
                 let detail = with_tail(&format!("{how} while it ran"), &self.tail);
                 blame.incidents.extend(
@@ -115,6 +117,30 @@ impl Outcome {
             SlotEnd::Interrupted => {}
         }
         blame
+    }
+
+    /// Blames scenarios that wrote nothing in a process that ended well. One of them may have ended it
+    /// (`std::process::exit(0)`): then nothing was heard after it, and those after it never got their turn.
+    fn blame_the_silent(&self, slot: &Slot, missing: &[u32], entries: &[Entry], blame: &mut Blame) {
+        let mut incidents: Vec<Incident> = missing
+            .iter()
+            .map(|ix| self.no_measurement(slot, *ix, entries))
+            .collect();
+        let is_silent = |ix: u32| {
+            incidents
+                .iter()
+                .any(|incident| incident.scenario == Some(ix) && incident.what == IncidentKind::NoMeasurement)
+        };
+        let last_heard = slot.scenarios.iter().rposition(|ix| !is_silent(*ix));
+        let may_have_ended_it = last_heard.map_or(0, |at| at + 1);
+        blame.again = slot
+            .scenarios
+            .iter()
+            .skip(may_have_ended_it + 1)
+            .copied()
+            .collect();
+        incidents.retain(|incident| incident.scenario.is_some_and(|ix| !blame.again.contains(&ix)));
+        blame.incidents.extend(incidents);
     }
 
     /// Seconds the scenario that was running when the process ended had been running.
@@ -154,25 +180,11 @@ fn incident(slot: &Slot, scenario: u32, what: IncidentKind, detail: String) -> I
     }
 }
 
-/// Adds what the output says about the end: the panic message, which a backtrace may follow, else the last lines.
 fn with_tail(what: &str, tail: &str) -> String {
-    const LINES: usize = 4;
-    let lines: Vec<&str> = tail
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with("note: "))
-        .collect();
-    if lines.is_empty() {
-        return what.to_owned();
+    match last_words(tail) {
+        words if words.is_empty() => what.to_owned(),
+        words => format!("{what}: {words}"),
     }
-    let last = lines.len().saturating_sub(LINES);
-    let panic = lines.iter().rposition(|line| line.contains(" panicked at "));
-    let telling = lines[panic.unwrap_or(last)..]
-        .iter()
-        .take(LINES)
-        .take_while(|line| **line != "stack backtrace:");
-    let telling: Vec<&str> = telling.copied().collect();
-    format!("{what}: {}", telling.join(" | "))
 }
 
 #[cfg(test)]
@@ -266,17 +278,11 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_told_by_its_message_and_not_by_its_backtrace() {
-        let frames: String = (0..30).map(|n| format!("  {n}: some::frame\n")).collect();
-        let tail = format!(
-            "thread 'main' panicked at x.rs:1:\nboom\nstack backtrace:\n{frames}note: Some details\n"
-        );
-        let end = SlotEnd::Badly("exit status 101".into());
-        let blame = outcome(&[0], end, &tail).blame(&slot(), &entries(&["a", "b", "c"]));
-        assert_eq!(
-            blame.incidents[0].detail,
-            "exit status 101 while it ran: thread 'main' panicked at x.rs:1: | boom"
-        );
+    fn a_scenario_that_ends_its_process_well_takes_no_other_with_it() {
+        let blame = outcome(&[0], SlotEnd::Well, "").blame(&slot(), &entries(&["a", "b", "c"]));
+        assert_eq!(blame.again, [2]);
+        let blamed: Vec<_> = blame.incidents.iter().map(|incident| incident.scenario).collect();
+        assert_eq!(blamed, [Some(1)]);
     }
 
     #[test]

@@ -128,6 +128,7 @@ impl<'a> Cargo<'a> {
                 } else if missing.is_empty() {
                     benches.wanted.push(BenchTarget {
                         target: key,
+                        package_id: package.id.repr.clone(),
                         package_dir: relative(package_dir, self.tree),
                         source: relative(target.src_path.as_std_path(), self.tree),
                     });
@@ -281,7 +282,7 @@ impl<'a> Cargo<'a> {
         let packages: BTreeSet<&str> = benches
             .wanted
             .iter()
-            .map(|bench| bench.target.package.as_str())
+            .map(|bench| bench.package_id.as_str())
             .collect();
         let targets: BTreeSet<&str> = benches
             .wanted

@@ -13,6 +13,7 @@ mod files;
 pub use self::files::read;
 
 use crate::edge::process::{Ending, Launch, ProcessError, Runner};
+use crate::last_words::last_words;
 use crate::recording::{Throughput, Timing};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,10 @@ use std::time::{Duration, SystemTime};
 
 /// Text that every criterion executable since 0.3 contains and no libtest or divan executable does.
 const FINGERPRINT: &[u8] = b"This executable is a Criterion";
+
+/// More text without the end of a listing line is no title, but a bench that talks. Chosen: criterion itself cuts
+/// titles after 100 bytes.
+const LONGEST_TITLE: usize = 64 * 1024;
 
 /// An executable ready to be started.
 #[derive(Debug, Clone)]
@@ -115,11 +120,15 @@ impl Bench {
                     text.clear();
                 }
                 None if text.is_empty() => {}
+                None if text.len() > LONGEST_TITLE => text.clear(),
                 None => text.push('\n'),
             }
         })?;
         if !finished.ending.is_success() {
-            let tail = last_lines(&finished.tail, &text);
+            let tail = match last_words(&finished.tail) {
+                words if words.is_empty() => last_words(&text),
+                words => words,
+            };
             return Err(ListError::Listing {
                 how: describe(finished.ending),
                 tail,
@@ -247,16 +256,6 @@ pub fn describe(ending: Ending) -> String {
         Ending::TimedOut => "timed out".to_owned(),
         Ending::Interrupted => "interrupted".to_owned(),
     }
-}
-
-fn last_lines(stderr: &str, stdout: &str) -> String {
-    let text = if stderr.trim().is_empty() { stdout } else { stderr };
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
-    lines[lines.len().saturating_sub(3)..].join(" | ")
 }
 
 /// A title criterion cut off, possibly numbered.

@@ -196,7 +196,11 @@ impl Runner {
         self.attend(launch, child, stderr, move || {
             let mut lines = BufReader::new(stdout);
             let mut line = Vec::new();
-            while lines.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
+            while (&mut lines)
+                .take(LINE_BYTES)
+                .read_until(b'\n', &mut line)
+                .is_ok_and(|n| n > 0)
+            {
                 on_line(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']));
                 line.clear();
             }
@@ -282,6 +286,10 @@ fn start_error(launch: &Launch, source: std::io::Error) -> ProcessError {
         source,
     }
 }
+
+/// A longer line comes in pieces, so that a child that never ends its line does not fill the memory. Far more than
+/// cargo's metadata of the largest workspaces, which is one line.
+const LINE_BYTES: u64 = 64 << 20;
 
 /// Reads everything, keeps the last [`TAIL_BYTES`].
 fn drain(mut source: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {

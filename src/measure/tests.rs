@@ -556,6 +556,31 @@ fn an_interrupted_run_keeps_whole_slots_and_can_go_on() {
 }
 
 #[test]
+fn a_round_that_was_cut_short_is_made_up_for_so_that_the_fixed_number_is_reached() {
+    for interrupt_at in 1..60 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r");
+        let measuring = Measuring {
+            rounds: Some(8),
+            budget_s: None,
+            ..minutes(1.0)
+        };
+        let mut journal = journal(&path, 3, measuring);
+        let mut lab = ScriptedLab::new(steady);
+        lab.interrupt_at = Some(interrupt_at);
+        run(&mut lab, &mut journal);
+        drop(journal);
+        let mut journal = Journal::resume(&path).unwrap();
+        let reason = run(&mut ScriptedLab::new(steady), &mut journal);
+        assert_eq!(reason, EndReason::Decided, "interrupted at {interrupt_at}");
+        for scenario in 0..3 {
+            let verdict = verdict_of(&journal, &format!("s{scenario}"));
+            assert_eq!(verdict.0, Verdict::Unchanged, "interrupted at {interrupt_at}");
+        }
+    }
+}
+
+#[test]
 fn a_full_disk_stops_the_run_with_a_sentence_and_keeps_what_was_written() {
     let header = {
         let folder = tempfile::tempdir().unwrap();

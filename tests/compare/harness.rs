@@ -107,3 +107,44 @@ fn a_bench_added_to_a_file_leaves_the_others_comparable() {
         report.table()
     );
 }
+
+#[test]
+fn a_bench_that_reads_files_while_it_runs_sees_those_of_its_own_side() {
+    let at = TestBench::of_suite();
+    let reading = |input: &str, benches: &[crate::support::script::Bench]| {
+        let files = suite(benches).with("benches/input.txt", input).replaced(
+            "benches/scripted.rs",
+            "bench.play(iters, WORK)",
+            "bench.play(iters, WORK * input)",
+        );
+        let read = "    let input: f64 = std::fs::read_to_string(\"benches/input.txt\").unwrap().parse().unwrap();\n";
+        at.commit(&files.replaced(
+            "benches/scripted.rs",
+            "fn main() {\n",
+            &format!("fn main() {{\n{read}"),
+        ))
+    };
+    let base = reading("1.0", &[bench("g/a", 1e5)]);
+    let head = reading("2.0", &[bench("g/a", 1e5), bench("h/new", 1e5)]);
+    let ended = at.compare(&base, &head, &["--rounds", "8"]);
+    let report = ended.expect(0);
+    assert_eq!(report.flagged(), ["g/a"], "{}", report.table());
+    assert!(
+        (report.row("g/a").change() - 1.0).abs() < 0.05,
+        "{}",
+        report.table()
+    );
+    let differences = report.differences().join("\n");
+    assert!(
+        differences.contains("bench data benches/input.txt"),
+        "{differences}"
+    );
+
+    // The same executables on other data: that they are identical is not all that is said.
+    let ended = at.compare(&base, &reading("2.0", &[bench("g/a", 1e5)]), &["--rounds", "8"]);
+    let differences = ended.expect(0).differences().join("\n");
+    assert!(
+        differences.contains("bench data benches/input.txt"),
+        "{differences}"
+    );
+}

@@ -4,7 +4,8 @@
 //! on the machine. Tests of more than some 20 seconds are in `tests/long`.
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests are users: they have files, processes and an environment"
+    clippy::unwrap_used,
+    reason = "tests are users, who have files and processes; a test that cannot go on panics"
 )]
 
 #[path = "../support/mod.rs"]
@@ -13,9 +14,13 @@ mod support;
 mod builds;
 mod harness;
 mod ids;
+mod interruption;
 mod misbehaviour;
 mod null;
 mod numbers;
 mod power;
+mod recordings;
+mod revisions;
 mod sets;
 mod targets;
+mod usage;

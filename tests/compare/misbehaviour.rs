@@ -1,7 +1,8 @@
 //! Benches that hang, panic, leave or never stop talking.
 
 use crate::support::bench::TestBench;
-use crate::support::script::bench;
+use crate::support::files::Files;
+use crate::support::script::{bench, suite};
 
 #[test]
 fn a_bench_that_fails_is_named_and_the_others_are_measured() {
@@ -81,4 +82,42 @@ fn what_the_budget_cannot_reach_is_named_and_the_rest_is_measured() {
     for key in ["build_base_s", "build_head_s", "measure_s", "total_s"] {
         assert!(elapsed[key].is_number(), "{elapsed}");
     }
+}
+
+#[test]
+fn a_bench_executable_that_cannot_be_listed_fails_its_rows_and_no_others() {
+    let at = TestBench::of_suite();
+    let two = |main: &str| {
+        let files = suite(&[bench("g/a", 1e5)]).and(Files::fixture("ids")).replaced(
+            "Cargo.toml",
+            "[[bench]]\nname = \"scripted\"",
+            "[[bench]]\nname = \"ids\"\nharness = false\n\n[[bench]]\nname = \"scripted\"",
+        );
+        at.commit(&files.replaced(
+            "benches/ids.rs",
+            "fn main() {",
+            &format!("fn main() {{\n    {main}"),
+        ))
+    };
+    let ended = at.compare(
+        &two(""),
+        &two("assert!(std::env::var_os(\"SUITE_LAUNCHES\").is_none(), \"no data\");"),
+        &["--rounds", "8"],
+    );
+    let report = ended.expect(5);
+    let mut rows: Vec<String> = report
+        .rows()
+        .iter()
+        .map(|row| format!("{} {}", row.target(), row.verdict()))
+        .collect();
+    rows.sort();
+    assert_eq!(rows, ["ids failed", "scripted identical"], "{}", report.table());
+    let failed = report
+        .rows()
+        .into_iter()
+        .find(|row| row.target() == "ids")
+        .unwrap();
+    failed.noted("head could not be listed");
+    failed.noted("no data");
+    assert_eq!(failed.has_numbers(), (true, false));
 }

@@ -11,26 +11,23 @@ pub(crate) struct Guard(BTreeMap<PathBuf, (Vec<u8>, u32, SystemTime)>);
 impl Guard {
     /// Looks at the folders now.
     pub(crate) fn of(folders: &[&Path]) -> Self {
-        let found = folders
-            .iter()
-            .flat_map(|folder| walkdir::WalkDir::new(folder))
-            .map(|entry| {
-                let entry = entry.unwrap();
-                let about = entry.path().symlink_metadata().unwrap();
-                let content = if about.is_file() {
-                    std::fs::read(entry.path()).unwrap()
-                } else if about.is_symlink() {
-                    let target = std::fs::read_link(entry.path()).unwrap();
-                    target.into_os_string().into_encoded_bytes()
-                } else {
-                    Vec::new()
-                };
-                let mode = std::os::unix::fs::MetadataExt::mode(&about);
-                (
-                    entry.path().to_owned(),
-                    (content, mode, about.modified().unwrap()),
-                )
-            });
+        let found = folders.iter().flat_map(walkdir::WalkDir::new).map(|entry| {
+            let entry = entry.unwrap();
+            let about = entry.path().symlink_metadata().unwrap();
+            let content = if about.is_file() {
+                std::fs::read(entry.path()).unwrap()
+            } else if about.is_symlink() {
+                let target = std::fs::read_link(entry.path()).unwrap();
+                target.into_os_string().into_encoded_bytes()
+            } else {
+                Vec::new()
+            };
+            let mode = std::os::unix::fs::MetadataExt::mode(&about);
+            (
+                entry.path().to_owned(),
+                (content, mode, about.modified().unwrap()),
+            )
+        });
         Self(found.collect())
     }
 

@@ -1,0 +1,127 @@
+//! End to end, what takes long: situations that compile another criterion, or measure a hundred times.
+//!
+//! `cargo test --test long -- --ignored`, or `cargo nextest run --test long --run-ignored only`.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "tests are users, who have files and processes; a test that cannot go on panics"
+)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+use support::bench::TestBench;
+use support::files::Files;
+use support::script::{bench, five, suite};
+
+#[test]
+#[ignore = "compiles criterion 0.7; some 20 s"]
+fn rows_measured_by_different_criterions_are_not_comparable() {
+    let at = TestBench::of_suite();
+    let files = suite(&five());
+    let older = files
+        .clone()
+        .replaced("Cargo.toml", "version = \"0.8.2\"", "version = \"0.7.0\"")
+        .and(Files::fixture("criterion-0.7"));
+    let ended = at.compare(
+        &at.commit(&older),
+        &at.commit(&files),
+        &["--rounds", "8", "--fail-on", "regression"],
+    );
+    let report = ended.expect(0);
+    report.all("not_comparable");
+    for row in report.rows() {
+        row.noted("measuring library changed (criterion 0.7.0 -> 0.8.2)");
+    }
+    let differences = report.differences();
+    assert!(
+        differences.contains(&"criterion criterion 0.7.0 -> 0.8.2".to_owned()),
+        "{differences:?}"
+    );
+}
+
+#[test]
+#[ignore = "ten comparisons; some two minutes"]
+fn a_change_of_a_tenth_is_found_again_and_again_and_nothing_else_is() {
+    let at = TestBench::of_suite();
+    let mut missed = Vec::new();
+    for run in 0..10 {
+        // Another id is another stream of noise.
+        let id = |n: usize| format!("run{run}/{n}");
+        let of = |slower: Option<usize>| {
+            let one = |n: usize| {
+                bench(&id(n), 1e5)
+                    .noise(0.02)
+                    .times(if slower == Some(n) { 1.1 } else { 1.0 })
+            };
+            at.script(&(0..5).map(one).collect::<Vec<_>>())
+        };
+        let ended = at.compare(&of(None), &of(Some(run % 5)), &[]);
+        let report = ended.expect(0);
+        if report.flagged() != [id(run % 5)] {
+            missed.push(report.table());
+        }
+    }
+    assert!(
+        missed.len() <= 1,
+        "{} of 10 runs were wrong:\n{}",
+        missed.len(),
+        missed.join("\n\n")
+    );
+}
+
+#[test]
+#[ignore = "builds with the nightly toolchain, if there is one; some 40 s"]
+fn each_side_is_built_with_its_own_toolchain() {
+    let toolchains = std::process::Command::new("rustup")
+        .args(["toolchain", "list"])
+        .output();
+    let has_nightly =
+        toolchains.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("nightly-"));
+    if !has_nightly {
+        return;
+    }
+    let at = TestBench::of_suite();
+    let files = suite(&five());
+    let head = files
+        .clone()
+        .with("rust-toolchain.toml", "[toolchain]\nchannel = \"nightly\"\n");
+    let ended = at.compare(&at.commit(&files), &at.commit(&head), &["--rounds", "8"]);
+    let report = ended.expect(0);
+    let differences = report.differences().join("\n");
+    assert!(
+        differences.contains("toolchain rustc -vV") && differences.contains("-nightly"),
+        "{differences}"
+    );
+    assert!(report.flagged().is_empty(), "{}", report.table());
+    assert!(
+        report.rows().iter().all(|row| row.0["rounds"] == 8),
+        "{}",
+        report.table()
+    );
+}
+
+#[test]
+#[ignore = "waits for the time a listing may take, one minute"]
+fn a_bench_that_never_stops_talking_while_it_is_listed_is_killed_and_its_rows_fail() {
+    let at = TestBench::of_suite();
+    let files = suite(&five());
+    // Neither an end of the line nor an end of the text, faster than a memory can be had for.
+    let babble = "fn main() {\n    use std::io::Write as _;\n    let text = [b'x'; 1 << 16];\n    \
+                  while std::io::stdout().write_all(&text).is_ok() {}\n";
+    let head = files
+        .clone()
+        .replaced("benches/scripted.rs", "fn main() {\n", babble);
+    let ended = at.compare(&at.commit(&files), &at.commit(&head), &["--rounds", "8"]);
+    let report = ended.expect(5);
+    report.all("failed");
+    for row in report.rows() {
+        row.noted("head could not be listed");
+        row.noted("timed out");
+        assert_eq!(row.has_numbers(), (true, false), "{}", report.table());
+    }
+    assert!(
+        !report.table().contains("xxxxxxxxxx".repeat(200).as_str()),
+        "the noise is not repeated"
+    );
+}
