@@ -1,7 +1,8 @@
 //! Files written once load for ever: stored recordings, each a small story, and what the judge says about them.
 //!
-//! The recordings in `tests/data/recordings` are frozen. `small_sample` is a real run (a slower checksum, a file that
-//! did not change, one benchmark gone and one new); the others were made up by the functions below. A new story gets a
+//! The recordings in `tests/data/recordings` are frozen. `readme` and `small_sample` are real runs (a checksum that
+//! handles an eighth of its input twice, words split at ASCII white space only, one benchmark gone and one new); the
+//! others were made up by the functions below. A new story gets a
 //! function here and is written by
 //!
 //! ```text
@@ -78,6 +79,7 @@ stories! {
     head_fails: a_head_that_does_not_build_leaves_the_absolute_numbers_of_base,
     hung: a_bench_that_hangs_fails_alone,
     not_confirmed: a_change_that_fresh_processes_do_not_repeat_is_not_counted,
+    readme: the_run_of_the_readme_finds_what_was_done_to_the_code,
     small_sample: a_real_run_tells_what_changed,
     truncated: a_recording_that_was_cut_off_is_judged_as_far_as_it_goes,
 }
