@@ -46,9 +46,10 @@ pub struct Observation {
     /// [`Entry::ix`](super::Entry::ix).
     pub scenario: u32,
     /// Iterations of each sample, each at least 1.
+    #[serde(deserialize_with = "exact")]
     pub iters: Vec<u64>,
     /// Total of each sample in the metric's unit; same length as `iters`; finite.
-    #[serde(serialize_with = "integral_where_possible")]
+    #[serde(serialize_with = "integral_where_possible", deserialize_with = "exact")]
     pub totals: Vec<f64>,
     /// Throughput the bench declared for one iteration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -179,4 +180,28 @@ fn integral_where_possible<S: serde::Serializer>(totals: &[f64], serializer: S) 
             Number::Real(*total)
         }
     }))
+}
+
+/// Reads a list into a vector of exactly its length. A recording holds a million lists of ten numbers; growing each by
+/// doubling would take two thirds more memory and several allocations a list.
+fn exact<'de, T: Deserialize<'de>, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    struct Exact<T>(std::marker::PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for Exact<T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a list of numbers")
+        }
+
+        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
+            let mut values = smallvec::SmallVec::<[T; 32]>::new();
+            while let Some(value) = list.next_element()? {
+                values.push(value);
+            }
+            Ok(values.into_vec())
+        }
+    }
+
+    deserializer.deserialize_seq(Exact(std::marker::PhantomData))
 }
