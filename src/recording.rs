@@ -306,16 +306,28 @@ impl Recording {
             .find(|executable| &executable.target == target)
     }
 
-    /// Whether both sides load the same code and data for this target.
+    /// Whether both sides run the same thing for this target: they load the same code and data, and no data file in
+    /// its bench folder, which it may read as it runs, differs.
     #[must_use]
     pub fn identical(&self, target: &Target) -> bool {
         match (
             self.executable(Side::Base, target),
             self.executable(Side::Head, target),
         ) {
-            (Some(base), Some(head)) => base.loaded_sha256 == head.loaded_sha256,
+            (Some(base), Some(head)) => {
+                base.loaded_sha256 == head.loaded_sha256 && !self.bench_data_differ(target)
+            }
             _ => false,
         }
+    }
+
+    fn bench_data_differ(&self, target: &Target) -> bool {
+        let own = self
+            .bench_changes
+            .iter()
+            .filter(|change| &change.target == target);
+        own.flat_map(|change| &change.pieces)
+            .any(|piece| !piece.file.ends_with(".rs"))
     }
 
     /// Whether a run with this plan may go on where this recording stops: it is unfinished, both sides are built, and

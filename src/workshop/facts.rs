@@ -5,7 +5,7 @@ use crate::bench_source;
 use crate::build::{BenchTarget, BuiltFile};
 use crate::edge::git::changed_paths;
 use crate::plan::Plan;
-use crate::recording::{BenchChange, ChangedSources, Event};
+use crate::recording::{BenchChange, ChangedPiece, ChangedSources, Event};
 use crate::revision::Side;
 use crate::scenario::Target;
 use std::collections::BTreeMap;
@@ -48,7 +48,10 @@ pub(super) fn bench_changes(base: &Piece, head: &Piece) -> Vec<BenchChange> {
         let Some(before) = by_target.get(&file.target) else {
             continue;
         };
-        let pieces = bench_source::changed_pieces(&base.sources(before), &head.sources(file));
+        let mut pieces = bench_source::changed_pieces(&base.sources(before), &head.sources(file));
+        let compiled_in: Vec<String> = pieces.iter().map(|piece| piece.file.clone()).collect();
+        let data = changed_bench_data(base, head, &file.target).into_iter();
+        pieces.extend(data.filter(|piece| !compiled_in.contains(&piece.file)));
         if !pieces.is_empty() {
             changes.push(BenchChange {
                 target: file.target.clone(),
@@ -57,6 +60,25 @@ pub(super) fn bench_changes(base: &Piece, head: &Piece) -> Vec<BenchChange> {
         }
     }
     changes
+}
+
+/// Files in the bench folder of a target's package that differ and are no source: its benches may read them.
+fn changed_bench_data(base: &Piece, head: &Piece, target: &Target) -> Vec<ChangedPiece> {
+    let Some(bench) = head.benches.wanted.iter().find(|bench| &bench.target == target) else {
+        return Vec::new();
+    };
+    let folder = bench.package_dir.join("benches");
+    changed_paths(&base.snapshot, &head.snapshot)
+        .into_iter()
+        .filter(|path| {
+            path.starts_with(&folder) && path.extension().is_none_or(|extension| extension != "rs")
+        })
+        .map(|path| ChangedPiece {
+            file: path.to_string_lossy().into_owned(),
+            line: 1,
+            literals: Vec::new(),
+        })
+        .collect()
 }
 
 /// Without a committed lock file nobody can say later which dependencies were measured.
