@@ -63,7 +63,7 @@ fn a_bench_that_hangs_or_babbles_for_ever_is_killed_and_named() {
 #[test]
 fn what_the_budget_cannot_reach_is_named_and_the_rest_is_measured() {
     let at = TestBench::of_suite();
-    // Forty naps of a quarter of a second cannot be had for three seconds; the two quick ones can.
+    // A slot of the slow one is a dozen naps of a quarter of a second: eight rounds of it do not fit into the budget.
     let of = |factor: f64| {
         at.script(&[
             bench("g/quick", 1e5).times(factor),

@@ -167,8 +167,7 @@ fn a_revision_that_is_none_is_refused_and_the_nearest_name_offered() {
 #[test]
 fn an_abbreviation_of_several_commits_is_refused_with_the_candidates() {
     let at = TestBench::of_own(&project());
-    // Seventeen times as many commits as there are ids of four digits with a given one of two beginnings: two of the
-    // commits made here begin alike, because their ids are fixed by their files.
+    // Commits' ids are fixed by their files, so this finds the same two each time, after some three hundred.
     let mut seen = std::collections::BTreeMap::new();
     let (one, other) = (0..)
         .find_map(|n| {

@@ -23,7 +23,7 @@ fn run(place: &Place) -> (String, bool) {
     (said, talk.contains("Compiling"))
 }
 
-/// Two commits of a program that says where its code and its data are from; its module is a symlink.
+/// Three commits of a program that says where its code and its data are from; its module is a symlink.
 fn program() -> Fixture {
     let fixture = Fixture::new();
     fixture.write(
@@ -43,9 +43,10 @@ fn program() -> Fixture {
     fixture.write("data", "base");
     symlink("one.rs", fixture.path.join("src/code.rs")).unwrap();
     fixture.commit("base");
-    fixture.write("data", "head");
     fixture.remove("src/code.rs");
     symlink("two.rs", fixture.path.join("src/code.rs")).unwrap();
+    fixture.commit("only the link");
+    fixture.write("data", "head");
     fixture.commit("head");
     fixture
 }
@@ -53,13 +54,16 @@ fn program() -> Fixture {
 #[test]
 fn cargo_builds_what_is_in_the_tree_through_every_switch_and_kill() {
     let fixture = program();
-    let (base, head) = (fixture.snapshot("HEAD~1"), fixture.snapshot("HEAD"));
+    let (base, head) = (fixture.snapshot("HEAD~2"), fixture.snapshot("HEAD"));
+    let relinked = fixture.snapshot("HEAD~1");
     let place = Place::new();
     let lay = |tree: &Tree, snapshot, previous| tree.lay(snapshot, Some(previous)).unwrap();
     let tree = place.open();
     lay(&tree, &base, &base);
     assert_eq!(run(&place), ("base base".to_owned(), true));
-    lay(&tree, &head, &base);
+    lay(&tree, &relinked, &base);
+    assert_eq!(run(&place), ("head base".to_owned(), true));
+    lay(&tree, &head, &relinked);
     assert_eq!(run(&place), ("head head".to_owned(), true));
     lay(&tree, &head, &head);
     assert_eq!(run(&place), ("head head".to_owned(), false), "nothing changed");
@@ -85,4 +89,32 @@ fn cargo_builds_what_is_in_the_tree_through_every_switch_and_kill() {
     assert_eq!(run(&place), ("base base".to_owned(), true));
     lay(&tree, &head, &base);
     assert_eq!(run(&place), ("head head".to_owned(), true));
+}
+
+#[test]
+fn a_module_that_was_a_link_is_built_anew_when_it_is_a_file_or_a_link_again_and_after_a_kill() {
+    let fixture = program();
+    let linked = fixture.snapshot("HEAD~2");
+    fixture.remove("src/code.rs");
+    fixture.write("src/code.rs", "pub const FROM: &str = \"file\";\n");
+    fixture.write("data", "base");
+    fixture.commit("a file");
+    let file = fixture.snapshot("HEAD");
+    let place = Place::new();
+    let tree = place.open();
+    tree.lay(&linked, None).unwrap();
+    assert_eq!(run(&place), ("base base".to_owned(), true));
+    tree.lay(&file, Some(&linked)).unwrap();
+    assert_eq!(run(&place), ("file base".to_owned(), true));
+    tree.lay(&linked, None).unwrap();
+    assert_eq!(run(&place), ("base base".to_owned(), true));
+
+    // The last build knows the end of head's link; killed in base's state, it must not be taken for base's.
+    let store = place.folder.path().join("store");
+    let mut sides = Sides::new(tree, &file, &linked, store).unwrap();
+    sides.activate(Side::Base).unwrap();
+    drop(sides);
+    let tree = place.open();
+    tree.lay(&file, None).unwrap();
+    assert_eq!(run(&place), ("file base".to_owned(), true));
 }

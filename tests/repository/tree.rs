@@ -196,10 +196,11 @@ fn files_folders_and_symlinks_replace_each_other() {
 }
 
 #[test]
-fn a_link_that_points_elsewhere_now_makes_its_target_look_new_to_cargo() {
+fn a_link_that_points_elsewhere_now_makes_both_its_ends_look_new_to_cargo() {
     let fixture = Fixture::new();
     fixture.write("imp_a.rs", "a");
     fixture.write("imp_b.rs", "b");
+    fixture.write("other.rs", "c");
     symlink("imp_a.rs", fixture.path.join("imp.rs")).unwrap();
     fixture.commit("one");
     let base = fixture.snapshot("HEAD");
@@ -211,8 +212,15 @@ fn a_link_that_points_elsewhere_now_makes_its_target_look_new_to_cargo() {
     tree.lay(&base, None).unwrap();
     place.age();
     tree.lay(&fixture.snapshot("HEAD"), Some(&base)).unwrap();
-    assert!(!place.is_old("imp.rs"), "cargo looks at the target");
-    assert!(place.is_old("imp_a.rs"));
+    assert!(
+        !place.is_old("imp_a.rs"),
+        "cargo recorded the old end of the link"
+    );
+    assert!(
+        !place.is_old("imp_b.rs"),
+        "the new end may be older than the build"
+    );
+    assert!(place.is_old("other.rs"));
 }
 
 #[test]

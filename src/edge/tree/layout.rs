@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "writes the tool's own tree")]
 
 use super::error::TreeError;
+use super::links::Links;
 use super::marker::Marker;
 use super::{names, strays};
 use crate::edge::git::{ContentId, Entry, GitError, Mode, Snapshot};
@@ -64,26 +65,18 @@ impl Tree {
     /// and laying it out again is enough.
     pub fn lay(&self, snapshot: &Snapshot, previous: Option<&Snapshot>) -> Result<(), TreeError> {
         names::check(snapshot)?;
+        let links = Links::below(&self.root)?;
         let gone = previous.into_iter().flat_map(Snapshot::entries);
         for (path, _) in gone.filter(|(path, _)| snapshot.get(path).is_none()) {
             self.remove(path)?;
         }
-        let mut links = Vec::new();
         for (path, entry) in snapshot.entries() {
-            if self.holds(path, entry)? {
-                continue;
-            }
-            self.write(snapshot, path, entry)?;
-            if entry.mode == Mode::Symlink {
-                links.push(path);
+            if !self.holds(path, entry)? {
+                self.write(snapshot, path, entry)?;
             }
         }
         strays::remove(&self.root, snapshot)?;
-        // What a link now points to may be older than the last build, and cargo looks at the target's mtime.
-        for path in links {
-            strays::freshen(&self.root, &self.root.join(path))?;
-        }
-        Ok(())
+        links.freshen_changes(&Links::below(&self.root)?, &self.root)
     }
 
     /// Where a switch of sides is announced: beside the tree.

@@ -8,6 +8,7 @@
 
 mod error;
 mod layout;
+mod links;
 mod marker;
 mod names;
 mod sides;

@@ -26,6 +26,9 @@ pub struct Sides {
     store: PathBuf,
     /// Paths that differ; the n-th file of a side is `store/<side>/<n>` while it is not in the tree.
     paths: Vec<PathBuf>,
+    /// What the note lists: the paths that differ, and the files that head's links among them lead to. Cargo asked
+    /// those for their mtimes when it built head.
+    noted: Vec<PathBuf>,
     /// Side in the tree; absent after a switch failed.
     active: Option<Side>,
 }
@@ -39,8 +42,12 @@ impl Sides {
     pub fn new(tree: Tree, base: &Snapshot, head: &Snapshot, store: PathBuf) -> Result<Self, TreeError> {
         names::check(base)?;
         names::check(head)?;
+        let paths = changed_paths(base, head);
+        let ends = paths.iter().filter_map(|path| link_end(tree.root(), path));
+        let noted = paths.iter().cloned().chain(ends).collect();
         let sides = Self {
-            paths: changed_paths(base, head),
+            paths,
+            noted,
             active: Some(Side::Head),
             tree,
             store,
@@ -99,7 +106,7 @@ impl Sides {
         if self.active.take().is_none() {
             return Err(TreeError::HalfSwitched);
         }
-        self.tree.marker().write(&self.paths)?;
+        self.tree.marker().write(&self.noted)?;
         self.take_out(side.other())?;
         self.put_in(side)?;
         if side == Side::Head {
@@ -143,6 +150,14 @@ impl Sides {
     fn stored(&self, side: Side, n: usize) -> PathBuf {
         self.store.join(side.as_str()).join(n.to_string())
     }
+}
+
+/// The file inside the tree that a symlink leads to, relative to the tree.
+fn link_end(root: &Path, path: &Path) -> Option<PathBuf> {
+    let link = root.join(path);
+    let is_link = link.symlink_metadata().ok()?.is_symlink();
+    let end = is_link.then(|| link.canonicalize().ok()).flatten()?;
+    Some(end.strip_prefix(root.canonicalize().ok()?).ok()?.to_owned())
 }
 
 fn rename(from: &Path, to: &Path) -> Result<(), TreeError> {
@@ -220,13 +235,13 @@ mod tests {
 
     #[test]
     fn a_kill_before_any_file_moved_makes_the_switched_files_look_new() {
-        after_kill(|sides| sides.tree.marker().write(&sides.paths).unwrap());
+        after_kill(|sides| sides.tree.marker().write(&sides.noted).unwrap());
     }
 
     #[test]
     fn a_kill_between_the_halves_of_a_switch_makes_the_switched_files_look_new() {
         after_kill(|sides| {
-            sides.tree.marker().write(&sides.paths).unwrap();
+            sides.tree.marker().write(&sides.noted).unwrap();
             sides.take_out(Side::Head).unwrap();
         });
     }
