@@ -145,7 +145,7 @@ pub struct Skipped {
 /// Something that differs between the sides besides the code under test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
-    /// `lock`, `criterion`, `toolchain`, `profile`, `flags`, `build script`, `bench source`, `bench data`, `features`.
+    /// `lock`, `criterion`, `toolchain`, `profile`, `flags`, `build script` or `bench data`.
     pub kind: String,
     /// What it is about: a package, a target, a file.
     pub subject: String,
