@@ -5,7 +5,7 @@
 
 mod need;
 
-use self::need::{cheapest, costs, given_up, job, one_sided, pending, timing};
+use self::need::{cheapest, confirmed, costs, given_up, job, one_sided, pending, timing};
 use crate::edge::store::{Journal, StoreError};
 use crate::judge::{self, looks};
 use crate::plan::{MIN_ROUNDS, Plan};
@@ -217,33 +217,41 @@ impl<L: Lab> Measurement<'_, L> {
         }
     }
 
-    /// Fresh processes for whatever is about to be flagged.
+    /// Fresh processes for whatever is about to be flagged. What an earlier call, or the part of the run before it was
+    /// resumed, has repeated already is not repeated again.
     fn confirm(&mut self) -> Result<(), MeasureError> {
         if !self.plan.measuring.confirm || self.interrupted {
             return Ok(());
         }
         let recording = &self.journal.recording;
-        let candidates: BTreeSet<u32> = judge::candidates(recording, &self.plan.policy)
+        let needed = judge::confirmation_rounds(recording, &self.plan.policy).min(MAX_CONFIRM_ROUNDS);
+        let mut candidates: BTreeSet<u32> = judge::candidates(recording, &self.plan.policy)
             .into_iter()
             .collect();
+        candidates.retain(|ix| confirmed(recording, *ix) < needed);
         let jobs = self.jobs(|ix| candidates.contains(&ix));
         if jobs.is_empty() {
             return Ok(());
         }
         let first = recording.next_round(Phase::Confirm);
-        let needed = judge::confirmation_rounds(recording, &self.plan.policy).min(MAX_CONFIRM_ROUNDS);
-        let affordable = self.plan.measuring.budget_s.map_or(needed, |budget_s| {
-            let per_round_s: f64 = jobs.iter().map(|job| 2.0 * job.cost_s).sum();
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "saturates at both ends"
-            )]
-            let rounds = ((budget_s - recording.measured_s()) / per_round_s) as u32;
-            rounds / 2 * 2
-        });
+        let done = jobs.iter().map(|job| confirmed(recording, job.scenario)).min();
+        let lacking = |rounds: u32| rounds.saturating_sub(done.unwrap_or(0)).next_multiple_of(2);
+        let affordable = self
+            .plan
+            .measuring
+            .budget_s
+            .map_or(MAX_CONFIRM_ROUNDS, |budget_s| {
+                let per_round_s: f64 = jobs.iter().map(|job| 2.0 * job.cost_s).sum();
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "saturates at both ends"
+                )]
+                let rounds = ((budget_s - recording.measured_s()) / per_round_s) as u32;
+                rounds / 2 * 2
+            });
         // A confirmation too short to repeat anything would only unsay what was found; the budget yields to it.
-        let rounds = needed.min(affordable).max(MIN_ROUNDS);
+        let rounds = lacking(needed).min(affordable).max(lacking(MIN_ROUNDS));
         for round in first..first + rounds {
             self.round(Phase::Confirm, round, &jobs)?;
             if self.interrupted {

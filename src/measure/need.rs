@@ -1,7 +1,7 @@
 //! What a recording still needs: which scenarios are to be measured, what they cost, what the budget reaches.
 
 use crate::plan::Plan;
-use crate::recording::{Entry, IncidentKind, Recording, Timing};
+use crate::recording::{Entry, IncidentKind, Phase, Recording, Timing};
 use crate::revision::Side;
 use crate::schedule::Job;
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,6 +59,22 @@ pub(super) fn given_up(recording: &Recording) -> BTreeSet<u32> {
         .into_iter()
         .filter_map(|(scenario, strikes)| (strikes >= 2).then_some(scenario))
         .collect()
+}
+
+/// Rounds of the confirmation that a scenario has behind it, on both sides.
+pub(super) fn confirmed(recording: &Recording, scenario: u32) -> u32 {
+    let mut rounds = Side::BOTH.map(|_| BTreeSet::new());
+    for slot in recording.slots.iter().filter(|slot| slot.phase == Phase::Confirm) {
+        if slot
+            .observations
+            .iter()
+            .any(|observation| observation.scenario == scenario)
+        {
+            rounds[slot.side as usize].insert(slot.round);
+        }
+    }
+    let [base, head] = rounds;
+    u32::try_from(base.intersection(&head).count()).unwrap_or(u32::MAX)
 }
 
 /// What one slot of each scenario costs in seconds, its share of starting the process included.

@@ -297,6 +297,53 @@ fn a_confirmation_keeps_only_what_repeats_and_runs_only_what_was_flagged() {
     assert_eq!(report.count(Verdict::Regressed), 1);
 }
 
+#[test]
+fn a_candidate_is_confirmed_once_although_the_budget_ends_and_the_run_is_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r");
+    let mut journal = journal(&path, 10, minutes(3.0));
+    // `s2` is flagged at the first look; `s6` is so noisy that only the end of the budget ends its rounds.
+    let script = |slot: &Slot, scenario: u32| {
+        let noise = noise(slot, scenario);
+        let slower = slot.side == Side::Head && scenario == 2;
+        let wild = if scenario == 6 {
+            (noise - 1.0) * 60.0
+        } else {
+            noise - 1.0
+        };
+        Takes(100.0 * (1.0 + wild) * if slower { 1.1 } else { 1.0 })
+    };
+    assert_eq!(
+        run(&mut ScriptedLab::new(script), &mut journal),
+        EndReason::Budget
+    );
+    assert_eq!(verdict_of(&journal, "s2"), (Verdict::Regressed, Some(true)));
+    assert_eq!(rounds_of(&journal, Phase::Confirm, 2), 16);
+
+    let mut journal = Journal::resume(&path).unwrap();
+    run(&mut ScriptedLab::new(script), &mut journal);
+    assert_eq!(rounds_of(&journal, Phase::Confirm, 2), 16);
+}
+
+#[test]
+fn a_confirmation_that_was_cut_short_goes_on_where_it_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r");
+    let mut journal = journal(&path, 3, minutes(10.0));
+    let script = |slot: &Slot, scenario: u32| {
+        let slower = slot.side == Side::Head && scenario == 2;
+        Takes(100.0 * noise(slot, scenario) * if slower { 1.1 } else { 1.0 })
+    };
+    let mut lab = ScriptedLab::new(script);
+    // Warm-up and sixteen rounds are 34 slots, ten rounds of the confirmation are twenty more.
+    lab.interrupt_at = Some(34 + 20);
+    assert_eq!(run(&mut lab, &mut journal), EndReason::Interrupted);
+    assert_eq!(rounds_of(&journal, Phase::Confirm, 2), 10);
+    let mut journal = Journal::resume(&path).unwrap();
+    run(&mut ScriptedLab::new(script), &mut journal);
+    assert_eq!(rounds_of(&journal, Phase::Confirm, 2), 16);
+}
+
 /// Case A07, variant: the second pass crashes for one id.
 #[test]
 fn a_flag_whose_confirmation_crashes_stays_with_a_warning() {
