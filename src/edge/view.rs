@@ -91,6 +91,10 @@ impl View {
     }
 
     fn style(&self, template: &str) {
+        // A bar that was removed stays hidden until it begins anew.
+        if self.bar.is_finished() {
+            self.bar.reset();
+        }
         if let Ok(style) = ProgressStyle::with_template(template) {
             self.bar.set_style(style.progress_chars("=> "));
         }
@@ -114,4 +118,19 @@ fn per_mille(part: f64, whole: f64) -> u64 {
         0
     };
     scaled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_follows_a_removed_bar_is_shown_again() {
+        let view = View::new(Talk::Normal, true);
+        view.step("one");
+        view.clear();
+        assert!(view.bar.is_finished());
+        view.building("head", 1, None, "p");
+        assert!(!view.bar.is_finished());
+    }
 }
