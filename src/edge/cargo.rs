@@ -10,7 +10,7 @@ mod messages;
 use self::files::{compiled_files, default_harness_targets, dep_info, read_lock};
 use self::messages::compiler_failure;
 use crate::build::{BenchTarget, Benches, Built};
-use crate::edge::process::{Launch, ProcessError, Runner};
+use crate::edge::process::{Ending, Launch, ProcessError, Runner};
 use crate::plan::Selection;
 use crate::recording::Skipped;
 use crate::scenario::Target;
@@ -58,7 +58,7 @@ pub enum CargoError {
         /// What there is.
         known: String,
     },
-    /// The user interrupted the build.
+    /// The user interrupted cargo.
     #[error("interrupted")]
     Interrupted,
 }
@@ -90,7 +90,7 @@ impl<'a> Cargo<'a> {
     /// The bench targets of this tree, sorted into those to build and those to skip.
     ///
     /// # Errors
-    /// [`CargoError`] if there is no workspace here or a selected package does not exist.
+    /// [`CargoError`] if there is no workspace here, a selected package does not exist, or cargo was interrupted.
     pub fn benches(&self) -> Result<Benches, CargoError> {
         let manifest = Path::new(&self.selection.folder).join("Cargo.toml");
         if !self.tree.join(&manifest).is_file() {
@@ -182,7 +182,7 @@ impl<'a> Cargo<'a> {
                     _ => {}
                 }
             })?;
-        if finished.ending == crate::edge::process::Ending::Interrupted {
+        if finished.ending == Ending::Interrupted {
             return Err(CargoError::Interrupted);
         }
         built.seconds = finished.wall_s;
@@ -202,6 +202,9 @@ impl<'a> Cargo<'a> {
         let mut json = String::new();
         let launch = self.launch("cargo", &["metadata", "--format-version", "1", "--no-deps"]);
         let finished = self.runner.run_lines(&launch, |line| json.push_str(line))?;
+        if finished.ending == Ending::Interrupted {
+            return Err(CargoError::Interrupted);
+        }
         if !finished.ending.is_success() {
             return Err(CargoError::Metadata(finished.tail.trim().to_owned()));
         }
