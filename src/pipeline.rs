@@ -298,6 +298,10 @@ fn list_and_measure(
         let shard = plan.measuring.shard;
         view.step("listing benchmarks");
         let listing = lab.list(|id| filter.as_ref().is_none_or(|filter| filter.is_match(id)))?;
+        // What was listed by then is not all there is; a resumed run lists again.
+        if process::interrupted() {
+            return Ok(EndReason::Interrupted);
+        }
         for event in listing.events(shard) {
             journal.append(event)?;
         }
