@@ -148,8 +148,10 @@ pub fn record(ask: &Ask, view: &View) -> Result<Recording, PipelineError> {
     let mut lab = Laboratory::new(&runner, run, &room.tree(), sides, &journal.recording);
     let measured = list_and_measure(&mut lab, &mut journal, view);
     view.clear();
-    lab.leave()?;
+    // What stopped the measuring may also keep head's files from coming back, and is the better answer.
+    let left = lab.leave();
     let reason = measured?;
+    left?;
     journal.append(Event::End(End {
         total_s: stopwatch.seconds(),
         reason,
