@@ -331,7 +331,7 @@ impl Recording {
     }
 
     /// Whether a run with this plan may go on where this recording stops: it is unfinished, both sides are built, and
-    /// it measures the same executables. Budget and limits may differ; those of the recording hold.
+    /// it measures the same part of the same executables. Budget and limits may differ; those of the recording hold.
     #[must_use]
     pub fn can_go_on_as(&self, plan: &Plan) -> bool {
         let own = &self.header.plan;
@@ -343,6 +343,7 @@ impl Recording {
             && self.builds.len() == 2
             && (&own.base.sha, &own.head.sha, &own.selection)
                 == (&plan.base.sha, &plan.head.sha, &plan.selection)
+            && own.measuring.shard == plan.measuring.shard
     }
 
     /// Seconds spent in measured processes.

@@ -594,7 +594,10 @@ fn an_interrupted_run_keeps_whole_slots_and_can_go_on() {
             reason: EndReason::Interrupted,
         }))
         .unwrap();
-    assert!(journal.recording.can_go_on_as(&journal.recording.header.plan));
+    let mut plan = journal.recording.header.plan.clone();
+    assert!(journal.recording.can_go_on_as(&plan));
+    plan.measuring.shard = Some("1/2".parse().unwrap());
+    assert!(!journal.recording.can_go_on_as(&plan));
     let mut journal = Journal::resume(&path).unwrap();
     assert_eq!(
         run(&mut ScriptedLab::new(steady), &mut journal),
