@@ -6,7 +6,7 @@
 
 use crate::recording::{Event, Recording, RecordingError};
 use std::fs::{File, OpenOptions};
-use std::io::{BufReader, Seek, SeekFrom, Write};
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Why a file could not be read or written.
@@ -74,7 +74,8 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Goes on with an existing file; a last line that was cut off is removed from it.
+    /// Goes on with an existing file; a last line that was cut off is removed from it, one that lacks only its line
+    /// feed gets it.
     ///
     /// # Errors
     /// [`StoreError`] if it is no recording or cannot be written.
@@ -94,7 +95,12 @@ impl Journal {
             file.set_len(whole as u64).map_err(io(path, "written"))?;
             recording.truncated = false;
         }
-        file.seek(SeekFrom::End(0)).map_err(io(path, "read"))?;
+        file.seek(SeekFrom::End(-1)).map_err(io(path, "read"))?;
+        let mut last = [0];
+        file.read_exact(&mut last).map_err(io(path, "read"))?;
+        if last != *b"\n" {
+            file.write_all(b"\n").map_err(io(path, "written"))?;
+        }
         Ok(Self {
             path: path.to_owned(),
             file,

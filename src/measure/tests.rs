@@ -606,6 +606,19 @@ fn an_interrupted_run_keeps_whole_slots_and_can_go_on() {
 }
 
 #[test]
+fn a_file_that_lacks_only_its_last_line_feed_is_gone_on_with_on_a_new_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r");
+    drop(journal(&path, 2, minutes(10.0)));
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.trim_end()).unwrap();
+    let mut journal = Journal::resume(&path).unwrap();
+    run(&mut ScriptedLab::new(steady), &mut journal);
+    let read = crate::edge::store::read_recording(&path).unwrap();
+    assert_eq!(read, journal.recording);
+}
+
+#[test]
 fn a_round_that_was_cut_short_is_made_up_for_so_that_the_fixed_number_is_reached() {
     for interrupt_at in 1..60 {
         let folder = tempfile::tempdir().unwrap();
