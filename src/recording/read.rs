@@ -1,6 +1,6 @@
 //! Reading a recording: line by line, each event checked against those before it.
 
-use super::{Event, Header, Incident, Observation, Recording, SCHEMA};
+use super::{Event, Header, Observation, Recording, SCHEMA};
 use serde::Deserialize;
 use std::io::BufRead;
 
@@ -86,23 +86,30 @@ impl Recording {
                 Err(format!("scenario {scenario} is not declared"))
             }
         };
+        let in_any_run = |round: u32| {
+            if round <= LAST_ROUND {
+                Ok(())
+            } else {
+                Err(format!("round {round} is beyond any run"))
+            }
+        };
         match event {
             Event::Scenario(entry) if entry.ix as usize != self.scenarios.len() => Err(format!(
                 "scenario {} follows scenario {}",
                 entry.ix,
                 self.scenarios.len()
             )),
-            Event::Slot(slot) if slot.round > LAST_ROUND => {
-                Err(format!("round {} is beyond any run", slot.round))
+            Event::Slot(slot) => {
+                in_any_run(slot.round)?;
+                slot.observations.iter().try_for_each(|observation| {
+                    known(observation.scenario)?;
+                    observation.check()
+                })
             }
-            Event::Slot(slot) => slot.observations.iter().try_for_each(|observation| {
-                known(observation.scenario)?;
-                observation.check()
-            }),
-            Event::Incident(Incident {
-                scenario: Some(scenario),
-                ..
-            }) => known(*scenario),
+            Event::Incident(incident) => {
+                in_any_run(incident.round.unwrap_or(0))?;
+                incident.scenario.map_or(Ok(()), known)
+            }
             _ => Ok(()),
         }
     }
