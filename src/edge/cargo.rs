@@ -257,9 +257,8 @@ impl<'a> Cargo<'a> {
             queue.push("default".to_owned());
         }
         while let Some(feature) = queue.pop() {
-            queue.extend(package.features.get(&feature).into_iter().flatten().cloned());
-            if !enabled.insert(feature) {
-                queue.retain(|queued| !enabled.contains(queued));
+            if enabled.insert(feature.clone()) {
+                queue.extend(package.features.get(&feature).into_iter().flatten().cloned());
             }
         }
         required
