@@ -168,7 +168,7 @@ pub enum ConfigError {
     /// A number that must be finite and not negative.
     #[error("--floor-ns must be a number from 0 on")]
     FloorNs,
-    /// A margin below what is flagged leaves rows that can be neither.
+    /// An alert limit below what is flagged: every regression would be an alert.
     #[error(
         "--alert {alert} % is below --threshold {threshold} %: a change is flagged from the threshold on"
     )]

@@ -66,6 +66,9 @@ const MAX_CONFIRM_ROUNDS: u32 = 32;
 /// Part of the budget that is kept for confirming what was found, while anything is still undecided.
 const CONFIRM_SHARE: f64 = 0.15;
 
+/// How long a process should run, in seconds: long against starting it, short against drift of the machine.
+const CHUNK_S: f64 = 1.0;
+
 /// Measures what the plan in the journal's header asks for, appending to the journal, until it is done.
 ///
 /// # Errors
@@ -340,7 +343,8 @@ impl<L: Lab> Measurement<'_, L> {
         Ok(())
     }
 
-    /// How long one scenario may take in one slot: twice what would leave it the smallest number of rounds.
+    /// How long one scenario may take in one slot: so long that the whole budget would just hold the smallest number of
+    /// rounds of it alone, within limits for very small and very large budgets.
     fn limit_s(&self) -> f64 {
         let measuring = &self.plan.measuring;
         let derived = measuring
@@ -361,9 +365,6 @@ impl<L: Lab> Measurement<'_, L> {
         });
     }
 }
-
-/// How long a process should run: long against starting it, short against drift of the machine.
-const CHUNK_S: f64 = 1.0;
 
 #[cfg(test)]
 mod tests;
