@@ -70,25 +70,21 @@ impl<'a> Laboratory<'a> {
     /// [`LabError`] if nothing can be run at all.
     pub fn list(&mut self, chosen: impl Fn(&str) -> bool) -> Result<Listing, LabError> {
         let mut listing = Listing::default();
-        let keys: Vec<(Side, Target)> = self.benches.keys().cloned().collect();
-        for (side, target) in keys {
-            self.sides.activate(side).map_err(lab_error)?;
+        for ((side, target), bench) in &self.benches {
+            self.sides.activate(*side).map_err(lab_error)?;
             let scratch = self.run.fresh_scratch().map_err(lab_error)?;
-            let Some(bench) = self.benches.get(&(side, target.clone())) else {
-                continue;
-            };
             // Twice, because an id may hold a time or a random number and be another one in each process.
             let twice = bench.list(self.runner, &scratch, LIST_TIMEOUT).and_then(|ids| {
                 let again = bench.list(self.runner, &scratch, LIST_TIMEOUT)?;
                 Ok((ids, again))
             });
             match twice {
-                Ok((ids, again)) => listing.add(side, &target, ids, &again, &chosen),
+                Ok((ids, again)) => listing.add(*side, target, ids, &again, &chosen),
                 Err(error) => listing.incidents.push(Incident {
                     phase: None,
                     round: None,
-                    side: Some(side),
-                    target,
+                    side: Some(*side),
+                    target: target.clone(),
                     scenario: None,
                     what: IncidentKind::Unusable,
                     detail: error.to_string(),
@@ -117,11 +113,12 @@ impl Lab for Laboratory<'_> {
             })?;
         self.sides.activate(slot.side).map_err(lab_error)?;
         let scratch = self.run.fresh_scratch().map_err(lab_error)?;
-        let ids: Vec<&str> = slot
+        let wanted: BTreeMap<&str, u32> = slot
             .scenarios
             .iter()
-            .filter_map(|ix| entries.get(*ix as usize).map(|entry| entry.scenario.id.as_str()))
+            .filter_map(|ix| Some((entries.get(*ix as usize)?.scenario.id.as_str(), *ix)))
             .collect();
+        let ids: Vec<&str> = wanted.keys().copied().collect();
         let timeout = Duration::from_secs_f64(slot.timeout_s);
         let launch = bench.launch_ids(&ids, timing, &scratch, timeout);
         let at_s = self.started.seconds();
@@ -130,34 +127,35 @@ impl Lab for Laboratory<'_> {
         let finished = self.runner.run(&launch).map_err(lab_error)?;
         let after = Load::now();
         let found = criterion::read(&scratch, began).map_err(lab_error)?;
-        Ok(outcome(
-            slot,
-            entries,
-            &finished,
-            found,
-            contention(&finished, &before, &after),
+        let (observations, bad) = sorted_out(found, &wanted);
+        let record = SlotRecord {
+            phase: slot.phase,
+            round: slot.round,
+            side: slot.side,
+            first: slot.first,
+            target: slot.target.clone(),
             at_s,
-        ))
+            wall_s: finished.wall_s,
+            contention: contention(&finished, &before, &after),
+            observations,
+        };
+        let end = match finished.ending {
+            Ending::Exit(0) => SlotEnd::Well,
+            Ending::TimedOut => SlotEnd::TimedOut,
+            Ending::Interrupted => SlotEnd::Interrupted,
+            ending => SlotEnd::Badly(criterion::describe(ending)),
+        };
+        Ok(Outcome {
+            record,
+            end,
+            bad,
+            tail: finished.tail,
+        })
     }
 }
 
-fn outcome(
-    slot: &Slot,
-    entries: &[Entry],
-    finished: &Finished,
-    found: Vec<Found>,
-    contention: Contention,
-    at_s: f64,
-) -> Outcome {
-    let wanted: BTreeMap<&str, u32> = slot
-        .scenarios
-        .iter()
-        .filter_map(|ix| {
-            entries
-                .get(*ix as usize)
-                .map(|entry| (entry.scenario.id.as_str(), *ix))
-        })
-        .collect();
+/// What was found of the scenarios that were wanted: their measurements, and what is wrong with the others.
+fn sorted_out(found: Vec<Found>, wanted: &BTreeMap<&str, u32>) -> (Vec<Observation>, Vec<(u32, String)>) {
     let mut observations = Vec::new();
     let mut bad = Vec::new();
     for found in found {
@@ -175,29 +173,7 @@ fn outcome(
             Err(what) => bad.push((scenario, what)),
         }
     }
-    let record = SlotRecord {
-        phase: slot.phase,
-        round: slot.round,
-        side: slot.side,
-        first: slot.first,
-        target: slot.target.clone(),
-        at_s,
-        wall_s: finished.wall_s,
-        contention,
-        observations,
-    };
-    let end = match finished.ending {
-        Ending::Exit(0) => SlotEnd::Well,
-        Ending::TimedOut => SlotEnd::TimedOut,
-        Ending::Interrupted => SlotEnd::Interrupted,
-        ending => SlotEnd::Badly(criterion::describe(ending)),
-    };
-    Outcome {
-        record,
-        end,
-        bad,
-        tail: finished.tail.clone(),
-    }
+    (observations, bad)
 }
 
 fn contention(finished: &Finished, before: &Load, after: &Load) -> Contention {
