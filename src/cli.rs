@@ -313,13 +313,15 @@ impl Output {
         self.deliveries().map(|_| ())
     }
 
-    /// Writes every format. A person also gets the terminal report unless something else goes to standard output.
+    /// Writes every format, the others also if one file cannot be written: measuring took long. A person also gets the
+    /// terminal report unless something else goes to standard output.
     fn deliver(&self, report: &Report, talk: &TalkArgs) -> Result<(), PipelineError> {
         let mut printed = talk.quiet;
+        let mut written = Ok(());
         for (format, path) in self.deliveries()? {
             let text = |options: &_| report::render(report, format, options);
             match path {
-                Some(path) => store::write(path, text(&terminal::plain()).as_bytes())?,
+                Some(path) => written = written.and(store::write(path, text(&terminal::plain()).as_bytes())),
                 None => {
                     terminal::print(&text(&terminal::options(talk.color, talk.verbose)));
                     printed = true;
@@ -330,7 +332,7 @@ impl Output {
             let options = terminal::options(talk.color, talk.verbose);
             terminal::print(&report::render(report, Format::Term, &options));
         }
-        Ok(())
+        Ok(written?)
     }
 }
 
