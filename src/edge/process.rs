@@ -24,7 +24,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// What to start.
@@ -161,7 +161,7 @@ impl Runner {
         command.stdout(writer.try_clone().map_err(failed)?).stderr(writer);
         let child = command.spawn().map_err(failed)?;
         drop(command); // holds the pipe's write ends
-        self.attend(launch, child, reader, || ())
+        self.attend(launch, child, reader, |_| ())
     }
 
     /// Runs to the end and hands every line of standard output to `on_line`; standard error goes to the tail.
@@ -185,16 +185,14 @@ impl Runner {
                 std::io::Error::other("its output is not connected"),
             ));
         };
-        self.attend(launch, child, stderr, move || {
-            let mut lines = BufReader::new(stdout);
-            let mut line = Vec::new();
-            while (&mut lines)
-                .take(LINE_BYTES)
-                .read_until(b'\n', &mut line)
-                .is_ok_and(|n| n > 0)
-            {
-                on_line(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']));
-                line.clear();
+        let lines = lines(stdout);
+        self.attend(launch, child, stderr, move |ended| {
+            loop {
+                match lines.recv_timeout(AFTERMATH) {
+                    Ok(line) => on_line(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r'])),
+                    Err(RecvTimeoutError::Timeout) if !ended.load(Ordering::SeqCst) => {}
+                    Err(_) => break,
+                }
             }
         })
     }
@@ -204,7 +202,7 @@ impl Runner {
         launch: &Launch,
         mut child: Child,
         noise: impl Read + Send + 'static,
-        meanwhile: impl FnOnce() + Send,
+        meanwhile: impl FnOnce(&AtomicBool) + Send,
     ) -> Result<Finished, ProcessError> {
         let started = Instant::now();
         let before = getrusage(UsageWho::RUSAGE_CHILDREN).ok();
@@ -215,8 +213,9 @@ impl Runner {
         }
         let leashed = self.note(group);
         let tail = drain(noise);
+        let ended = AtomicBool::new(false);
         let (timed_out, wall, run_queue_ms) = std::thread::scope(|scope| {
-            scope.spawn(meanwhile);
+            scope.spawn(|| meanwhile(&ended));
             let timed_out = !ended_within(group, &mut child, launch.timeout);
             if timed_out {
                 kill_group(group);
@@ -225,6 +224,7 @@ impl Runner {
             let wall = started.elapsed();
             let run_queue_ms = run_queue_ms(group);
             kill_group(group); // descendants that outlived it would disturb the next slot
+            ended.store(true, Ordering::SeqCst);
             (timed_out, wall, run_queue_ms)
         });
         let status = child.wait();
@@ -234,8 +234,7 @@ impl Runner {
         }
         leashed?;
         let after = getrusage(UsageWho::RUSAGE_CHILDREN).ok();
-        // A descendant in a group of its own may still hold the pipe; its output is not waited for.
-        let tail = tail.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
+        let tail = tail.recv_timeout(AFTERMATH).unwrap_or_default();
         Ok(Finished {
             ending: ending(status.ok(), timed_out),
             wall_s: wall.as_secs_f64(),
@@ -282,6 +281,26 @@ fn start_error(launch: &Launch, source: std::io::Error) -> ProcessError {
 /// A longer line comes in pieces, so that a child that never ends its line does not fill the memory. Far more than
 /// cargo's metadata of the largest workspaces, which is one line.
 const LINE_BYTES: u64 = 64 << 20;
+
+/// How long output is waited for after the child has ended: a descendant in a group of its own may hold the pipe for
+/// ever. What the child itself wrote is in the pipe by then.
+const AFTERMATH: Duration = Duration::from_secs(1);
+
+/// Reads line by line, for whoever listens.
+fn lines(source: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::sync_channel(16);
+    std::thread::spawn(move || {
+        let mut source = BufReader::new(source);
+        loop {
+            let mut line = Vec::new();
+            let read = (&mut source).take(LINE_BYTES).read_until(b'\n', &mut line);
+            if !read.is_ok_and(|n| n > 0) || sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
 
 /// Reads everything, keeps the last [`TAIL_BYTES`].
 fn drain(mut source: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
@@ -442,6 +461,19 @@ mod tests {
             .unwrap();
         assert_eq!(lines, ["one", "two"]);
         assert_eq!(finished.tail, "oops\n");
+    }
+
+    #[test]
+    fn a_descendant_that_keeps_the_output_open_is_not_waited_for() {
+        let mut lines = Vec::new();
+        let started = Instant::now();
+        Runner::unleashed()
+            .run_lines(&shell("setsid sleep 20 & echo one"), |line| {
+                lines.push(line.to_owned())
+            })
+            .unwrap();
+        assert_eq!(lines, ["one"]);
+        assert!(started.elapsed() < Duration::from_secs(15));
     }
 
     #[test]
