@@ -35,8 +35,6 @@ pub struct BenchTarget {
 pub struct Built {
     /// Bench executables.
     pub benches: Vec<BuiltFile>,
-    /// Programs of the same packages, which a bench may start.
-    pub programs: Vec<BuiltFile>,
     /// What build scripts told cargo, by package, without machine-specific folders.
     pub scripts: BTreeMap<String, String>,
     /// Files of the tree that were compiled into anything a bench executable may be linked from, relative to the tree.

@@ -10,19 +10,17 @@ use std::path::Path;
 impl Built {
     pub(super) fn take(&mut self, artifact: &cargo_metadata::Artifact) {
         let Some(path) = &artifact.executable else { return };
-        let file = BuiltFile {
+        if !artifact.target.kind.contains(&TargetKind::Bench) {
+            return;
+        }
+        self.benches.push(BuiltFile {
             target: Target {
                 package: package_name(&artifact.package_id.repr, artifact.manifest_path.as_std_path()),
                 target: artifact.target.name.clone(),
             },
             path: path.clone().into_std_path_buf(),
             sources: Vec::new(),
-        };
-        if artifact.target.kind.contains(&TargetKind::Bench) {
-            self.benches.push(file);
-        } else if artifact.target.kind.contains(&TargetKind::Bin) && !artifact.profile.test {
-            self.programs.push(file);
-        }
+        });
     }
 
     pub(super) fn take_script(&mut self, script: &cargo_metadata::BuildScript, target_dir: &Path) {
