@@ -67,6 +67,10 @@ impl Recording {
             .find(|known| known.scenario == entry.scenario)
         {
             known.assigned |= entry.assigned;
+            // One run may have failed to list a side that the other listed and measured.
+            known.sides.extend(entry.sides);
+            known.sides.sort_unstable();
+            known.sides.dedup();
             return known.ix;
         }
         let ix = u32::try_from(self.scenarios.len()).unwrap_or(u32::MAX);
