@@ -15,7 +15,9 @@ pub type Sources = BTreeMap<String, String>;
 
 /// The pieces of a bench's source that differ. Formatting, comments, attributes of documentation, `use` lines, the
 /// `criterion_group!` and `criterion_main!` lists, and functions or types that only one side has do not count: they
-/// cannot change what a benchmark of the same id measures without another piece changing too.
+/// rarely change what a benchmark of the same id measures without another piece changing too. An import that names
+/// another function under the same name does, and is overlooked: counting imports would bar every row whenever a module
+/// of the library moves.
 ///
 /// A file that is not Rust, or that the parser does not understand, is one piece without literals.
 #[must_use]

@@ -298,7 +298,9 @@ impl Settings {
         let budget_s = self.budget.map(|budget| budget.0.as_secs_f64());
         Ok(Measuring {
             budget_s: budget_s.or(self.rounds.is_none().then_some(DEFAULT_BUDGET_S)),
-            rounds: self.rounds.map(|rounds| rounds.next_multiple_of(2)),
+            rounds: self
+                .rounds
+                .map(|rounds| rounds.checked_next_multiple_of(2).unwrap_or(u32::MAX - 1)),
             seed: self.seed.unwrap_or(seed),
             shard: self.shard.map(|shard| shard.0),
             identical: self.measure_identical.unwrap_or_default(),

@@ -5,11 +5,11 @@
 
 mod need;
 
-use self::need::{cheapest, confirmed, costs, given_up, job, one_sided, pending, timing};
+use self::need::{cheapest, confirmed, costs, given_up, job, not_reached, one_sided, pending, timing};
 use crate::edge::store::{Journal, StoreError};
 use crate::judge::{self, looks};
 use crate::plan::{MIN_ROUNDS, Plan};
-use crate::recording::{EndReason, Entry, Event, Incident, IncidentKind, Phase, Timing};
+use crate::recording::{EndReason, Entry, Event, Phase, Timing};
 use crate::revision::Side;
 use crate::schedule::{self, Chunk, Job};
 use crate::slot::{Outcome, Slot, SlotEnd};
@@ -129,7 +129,9 @@ impl<L: Lab> Measurement<'_, L> {
     fn warm_up(&mut self) -> Result<(), MeasureError> {
         let known = costs(&self.journal.recording);
         let unknown = |entry: &&Entry| !known.contains_key(&entry.ix);
-        let expected_s = f64::from(self.timing.warm_up_ms + self.timing.measure_ms) / 1e3;
+        // At most eight in a process while nobody knows what they cost.
+        let expected_s =
+            (f64::from(self.timing.warm_up_ms + self.timing.measure_ms) / 1e3).max(CHUNK_S / 8.0);
         let job = |entry: &Entry| job(entry, expected_s);
         let jobs: Vec<Job> = pending(&self.journal.recording)
             .into_iter()
@@ -160,20 +162,32 @@ impl<L: Lab> Measurement<'_, L> {
         let jobs = self.jobs(|_| true);
         let affordable = cheapest(&jobs, left_s, MIN_ROUNDS);
         for job in jobs.iter().filter(|job| !affordable.contains(&job.scenario)) {
-            let detail = format!(
-                "not measured: {MIN_ROUNDS} rounds of it take {:.0} s of the budget",
-                job.cost_s * 2.0 * f64::from(MIN_ROUNDS)
-            );
-            self.journal.append(Event::Incident(Incident {
-                phase: None,
-                round: None,
-                side: None,
-                target: job.target.clone(),
-                scenario: Some(job.scenario),
-                what: IncidentKind::NotReached,
-                detail,
-            }))?;
+            self.give_up(job)?;
         }
+        let known = costs(&self.journal.recording);
+        let never: Vec<Job> = pending(&self.journal.recording)
+            .into_iter()
+            .filter(|entry| !known.contains_key(&entry.ix))
+            .map(|entry| job(entry, 0.0))
+            .collect();
+        never.iter().try_for_each(|job| self.give_up(job))
+    }
+
+    /// After one side's warm-up slot: what could not have the smallest number of rounds if it were alone is not even
+    /// tried on the other side.
+    fn give_up_what_alone_exceeds_the_budget(&mut self, chunk: &Chunk) -> Result<(), MeasureError> {
+        let Some(budget_s) = self.plan.measuring.budget_s else {
+            return Ok(());
+        };
+        let hopeless = |job: &Job| job.cost_s * 2.0 * f64::from(MIN_ROUNDS) > budget_s;
+        let jobs = self.jobs(|ix| chunk.scenarios.contains(&ix));
+        jobs.iter()
+            .filter(|job| hopeless(job))
+            .try_for_each(|job| self.give_up(job))
+    }
+
+    fn give_up(&mut self, job: &Job) -> Result<(), MeasureError> {
+        self.journal.append(Event::Incident(not_reached(job)))?;
         Ok(())
     }
 
@@ -288,11 +302,22 @@ impl<L: Lab> Measurement<'_, L> {
 
     fn round(&mut self, phase: Phase, round: u32, jobs: &[Job]) -> Result<(), MeasureError> {
         for chunk in schedule::round(self.plan.measuring.seed, phase, round, jobs, CHUNK_S) {
+            if phase == Phase::Warmup && self.warm_up_took_too_long() {
+                break;
+            }
             for side in [chunk.first, chunk.first.other()] {
                 self.slots(phase, round, side, &chunk)?;
+                if phase == Phase::Warmup {
+                    self.give_up_what_alone_exceeds_the_budget(&chunk)?;
+                }
             }
         }
         Ok(())
+    }
+
+    fn warm_up_took_too_long(&self) -> bool {
+        let half = self.plan.measuring.budget_s.map(|budget_s| budget_s / 2.0);
+        half.is_some_and(|half| self.journal.recording.measured_s() > half)
     }
 
     fn round_of_one_side(&mut self, round: u32, jobs: &[(Side, Job)]) -> Result<(), MeasureError> {

@@ -330,7 +330,7 @@ impl Recording {
             .any(|piece| !piece.file.ends_with(".rs"))
     }
 
-    /// Whether a run with this plan may go on where this recording stops: it is unfinished, both sides are built, and
+    /// Whether a run with this plan may go on where this recording stops: it is unfinished, preparation is complete, and
     /// it measures the same part of the same executables. Budget and limits may differ; those of the recording hold.
     #[must_use]
     pub fn can_go_on_as(&self, plan: &Plan) -> bool {
@@ -340,7 +340,7 @@ impl Recording {
             .last()
             .is_some_and(|end| end.reason != EndReason::Interrupted);
         !finished
-            && self.builds.len() == 2
+            && self.timing.is_some()
             && (&own.base.sha, &own.head.sha, &own.selection)
                 == (&plan.base.sha, &plan.head.sha, &plan.selection)
             && own.measuring.shard == plan.measuring.shard

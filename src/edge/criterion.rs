@@ -167,13 +167,19 @@ impl Bench {
         };
         let launch = self.launch_filtered(&format!("^{}", regex::escape(prefix)), briefly, scratch, timeout);
         let started = SystemTime::now();
-        runner.run(&launch)?;
-        let found = read(scratch, started)?;
-        Ok(found
-            .into_iter()
-            .map(|found| found.id)
+        let finished = runner.run(&launch)?;
+        let found = read(scratch, started)?.into_iter().map(|found| found.id);
+        let ids: Vec<String> = found
             .filter(|id| id.len() > 100 && id.starts_with(prefix))
-            .collect())
+            .collect();
+        if ids.is_empty() {
+            // Without this its benchmarks would vanish from the report.
+            return Err(ListError::Listing {
+                how: format!("`{prefix}...` tried once: {}", describe(finished.ending)),
+                tail: last_words(&finished.tail),
+            });
+        }
+        Ok(ids)
     }
 
     /// The process that measures these ids and nothing else, writing below `scratch`, which must be empty.

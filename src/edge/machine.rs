@@ -29,8 +29,20 @@ pub fn host() -> Host {
         kernel: line("/proc/sys/kernel/osrelease"),
         arch: Some(std::env::consts::ARCH.to_owned()),
         governor: line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        gpus: Vec::new(),
+        gpus: gpus(),
     }
+}
+
+/// Models of the GPUs that the NVIDIA driver knows.
+fn gpus() -> Vec<String> {
+    let found = std::fs::read_dir("/proc/driver/nvidia/gpus")
+        .into_iter()
+        .flatten()
+        .flatten();
+    let model = |gpu: std::fs::DirEntry| field(&gpu.path().join("information").to_string_lossy(), "Model");
+    let mut models: Vec<String> = found.filter_map(model).collect();
+    models.sort();
+    models
 }
 
 /// Running totals of the whole machine; two of them bracket a slot.

@@ -51,7 +51,7 @@ pub fn notes(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<String> {
     let not_reached = assessment
         .rows
         .iter()
-        .filter(|row| assessment.incidents.not_reached(row.position))
+        .filter(|row| assessment.incidents.not_reached(row.position).is_some())
         .count();
     if not_reached > 0 {
         notes.push(format!(

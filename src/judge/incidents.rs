@@ -64,10 +64,10 @@ impl<'a> Incidents<'a> {
         })
     }
 
-    /// Whether the budget ended before the scenario was measured.
+    /// The incident that says the budget ended before the scenario was measured.
     #[must_use]
-    pub fn not_reached(&self, position: usize) -> bool {
-        self.on(position).any(|incident| {
+    pub fn not_reached(&self, position: usize) -> Option<&'a Incident> {
+        self.on(position).find(|incident| {
             incident.phase != Some(Phase::Confirm) && incident.what == IncidentKind::NotReached
         })
     }

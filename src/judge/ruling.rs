@@ -7,7 +7,7 @@ use crate::judge::confirmation::{Confirmation, confirm};
 use crate::judge::decision::Outcome;
 use crate::judge::incidents::sentence;
 use crate::judge::standing::Standing;
-use crate::judge::wording;
+use crate::judge::wording::{self, first_line};
 use crate::metric::Better;
 use crate::plan::MIN_ROUNDS;
 use crate::report::{Change, Finding};
@@ -150,11 +150,16 @@ fn fail_if_unmeasured(finding: &mut Finding, assessment: &Assessment<'_>, row: &
         finding.notes.push(sentence(incident));
         return true;
     }
-    if row.slots() == 0 && assessment.incidents.not_reached(row.position) {
+    if let Some(incident) = assessment.incidents.not_reached(row.position)
+        && row.slots() == 0
+    {
         finding.verdict = Verdict::Failed;
-        finding
-            .notes
-            .push("not measured: the budget did not suffice".to_owned());
+        let detail = first_line(&incident.detail);
+        finding.notes.push(if detail.is_empty() {
+            "not measured: the budget did not suffice".to_owned()
+        } else {
+            format!("the budget did not suffice: {detail}")
+        });
         return true;
     }
     false

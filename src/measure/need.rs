@@ -1,7 +1,7 @@
 //! What a recording still needs: which scenarios are to be measured, what they cost, what the budget reaches.
 
-use crate::plan::Plan;
-use crate::recording::{Entry, IncidentKind, Phase, Recording, Timing};
+use crate::plan::{MIN_ROUNDS, Plan};
+use crate::recording::{Entry, Incident, IncidentKind, Phase, Recording, Timing};
 use crate::revision::Side;
 use crate::schedule::Job;
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,4 +123,23 @@ pub(super) fn cheapest(jobs: &[Job], left_s: f64, rounds: u32) -> BTreeSet<u32> 
         })
         .map(|job| job.scenario)
         .collect()
+}
+
+/// That a scenario is given up for lack of budget, and what it would have taken; a cost of 0 is one nobody saw.
+pub(super) fn not_reached(job: &Job) -> Incident {
+    let seconds = job.cost_s * 2.0 * f64::from(MIN_ROUNDS);
+    let detail = if seconds > 0.0 {
+        format!("{MIN_ROUNDS} rounds of it take {seconds:.0} s")
+    } else {
+        "warming up the others took half of it".to_owned()
+    };
+    Incident {
+        phase: None,
+        round: None,
+        side: None,
+        target: job.target.clone(),
+        scenario: Some(job.scenario),
+        what: IncidentKind::NotReached,
+        detail,
+    }
 }

@@ -4,7 +4,9 @@
 use super::*;
 use crate::metric::Metric;
 use crate::plan::{Measuring, Policy, Selection};
-use crate::recording::{Build, Contention, End, Executable, Header, Observation, SCHEMA, SlotRecord};
+use crate::recording::{
+    Build, Contention, End, Executable, Header, IncidentKind, Observation, SCHEMA, SlotRecord,
+};
 use crate::revision::Revision;
 use crate::scenario::{Kind, Scenario, Target};
 use crate::verdict::Verdict;
@@ -15,6 +17,8 @@ use std::path::Path;
 enum Act {
     /// Takes this many nanoseconds per iteration.
     Takes(f64),
+    /// The same, and this many seconds of the slot.
+    Costs(f64, f64),
     /// Ends the process.
     Crashes,
     /// Never ends.
@@ -22,7 +26,7 @@ enum Act {
     /// Writes nothing.
     SaysNothing,
 }
-use Act::{Crashes, Hangs, SaysNothing, Takes};
+use Act::{Costs, Crashes, Hangs, SaysNothing, Takes};
 
 /// Slots cost this many seconds for each scenario.
 const COST_S: f64 = 0.1;
@@ -68,16 +72,22 @@ impl<F: FnMut(&Slot, u32) -> Act> Lab for ScriptedLab<F> {
         }
         self.slots.push(slot.clone());
         for scenario in &slot.scenarios {
-            outcome.record.wall_s += COST_S;
-            match (self.script)(slot, *scenario) {
-                Takes(ns) => outcome.record.observations.push(Observation {
+            let act = (self.script)(slot, *scenario);
+            let cost_s = if let Costs(_, cost_s) = act {
+                cost_s
+            } else {
+                COST_S
+            };
+            outcome.record.wall_s += cost_s;
+            match act {
+                Takes(ns) | Costs(ns, _) => outcome.record.observations.push(Observation {
                     scenario: *scenario,
                     iters: vec![1000; 3],
                     totals: [1003.0, 1000.0, 1001.0]
                         .map(|iters: f64| (ns * iters).round())
                         .to_vec(),
                     throughput: None,
-                    cost_s: COST_S,
+                    cost_s,
                 }),
                 SaysNothing => {}
                 Crashes => {
@@ -444,6 +454,56 @@ fn what_the_budget_cannot_reach_is_named_instead_of_measured_in_vain() {
     assert_eq!(report.count(Verdict::Failed), missed);
     let spent_s = journal.recording.measured_s();
     assert!(spent_s < 120.01, "{spent_s}");
+}
+
+#[test]
+fn what_alone_exceeds_the_budget_is_tried_on_one_side_and_leaves_the_time_to_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder.path().join("r"), 10, minutes(1.0));
+    let mut lab = ScriptedLab::new(|slot, scenario| {
+        if scenario == 3 {
+            Costs(1e9, 6.0)
+        } else {
+            steady(slot, scenario)
+        }
+    });
+    run(&mut lab, &mut journal);
+    let tried = lab
+        .slots
+        .iter()
+        .filter(|slot| slot.scenarios.contains(&3))
+        .count();
+    assert_eq!(tried, 1);
+    assert_eq!(verdict_of(&journal, "s3").0, Verdict::Failed);
+    for scenario in (0..10).filter(|scenario| *scenario != 3) {
+        assert!(rounds_of(&journal, Phase::Measure, scenario) >= 8, "s{scenario}");
+    }
+}
+
+#[test]
+fn a_warm_up_that_eats_the_budget_stops_and_names_what_it_did_not_reach() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder.path().join("r"), 30, minutes(1.0));
+    let mut lab = ScriptedLab::new(|slot, scenario| Costs(1e8 * noise(slot, scenario), 2.0));
+    run(&mut lab, &mut journal);
+    let report = judge::judge(&journal.recording, &Policy::default());
+    assert_eq!(report.findings.len(), 30);
+    assert!(
+        report
+            .findings
+            .iter()
+            .all(|finding| finding.verdict != Verdict::Identical)
+    );
+    let missed = journal
+        .recording
+        .incidents
+        .iter()
+        .filter(|i| i.what == IncidentKind::NotReached)
+        .count();
+    assert_eq!(missed, report.count(Verdict::Failed));
+    assert!(missed >= 29, "{missed}");
+    let spent_s = journal.recording.measured_s();
+    assert!(spent_s < 90.0, "{spent_s}");
 }
 
 #[test]
