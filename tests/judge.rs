@@ -307,6 +307,23 @@ fn new_and_removed_rows_keep_their_number_and_have_no_change() {
 }
 
 #[test]
+fn a_new_benchmark_that_never_measured_anything_has_failed() {
+    let mut story = Story::of(&[]);
+    story.scenario("broken", &[Side::Head]);
+    story.incident(
+        Phase::Warmup,
+        Side::Head,
+        0,
+        IncidentKind::Crash,
+        "exit status 101",
+    );
+    let report = story.judge();
+    let of = row(&report, "broken");
+    assert_eq!(of.verdict, Verdict::Failed);
+    assert_eq!(of.notes, ["head crashed in the warm-up: exit status 101"]);
+}
+
+#[test]
 fn a_side_that_did_not_build_is_no_reason_to_call_rows_new() {
     let mut story = Story::of(&[]);
     story.scenario("a", &[Side::Head]);

@@ -53,7 +53,11 @@ pub fn finding(assessment: &Assessment<'_>, row: &Row<'_>, candidates: usize) ->
         Standing::OneSided(verdict, notes) => {
             finding.verdict = *verdict;
             finding.notes.clone_from(notes);
-            note_losses(&mut finding, assessment, row);
+            // A benchmark that never measured anything has not arrived (or gone): it is broken.
+            let measured = finding.base.or(finding.head).is_some();
+            if measured || !fail_if_unmeasured(&mut finding, assessment, row) {
+                note_losses(&mut finding, assessment, row);
+            }
         }
         Standing::Failed(reason) => {
             finding.verdict = Verdict::Failed;
