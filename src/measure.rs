@@ -5,7 +5,9 @@
 
 mod need;
 
-use self::need::{cheapest, confirmed, costs, given_up, job, not_reached, one_sided, pending, timing};
+use self::need::{
+    brisk, cheapest, confirmed, costs, given_up, job, not_reached, one_sided, pending, timing, timing_of,
+};
 use crate::edge::store::{Journal, StoreError};
 use crate::judge::{self, looks};
 use crate::plan::{MIN_ROUNDS, Plan};
@@ -94,9 +96,11 @@ pub fn measure(
         plan,
         timing,
         decided: 0,
+        brisk: BTreeSet::new(),
         interrupted: false,
     };
     run.warm_up()?;
+    run.brisk = brisk(&run.journal.recording);
     run.drop_what_the_budget_cannot_reach()?;
     let mut reason = EndReason::Decided;
     // If nothing needs confirming, or it costs little, undecided scenarios get what was kept for it.
@@ -121,6 +125,8 @@ struct Measurement<'a, L> {
     plan: Plan,
     timing: Timing,
     decided: usize,
+    /// Scenarios that get many short samples; known after the warm-up.
+    brisk: BTreeSet<u32>,
     interrupted: bool,
 }
 
@@ -341,6 +347,7 @@ impl<L: Lab> Measurement<'_, L> {
         let mut scenarios = chunk.scenarios.clone();
         scenarios.retain(|ix| !hopeless.contains(ix));
         while !scenarios.is_empty() && !self.interrupted {
+            let timing = timing_of(self.timing, scenarios.iter().all(|ix| self.brisk.contains(ix)));
             let slot = Slot {
                 phase,
                 round,
@@ -351,9 +358,7 @@ impl<L: Lab> Measurement<'_, L> {
                 limit_s,
                 timeout_s: limit_s + 3.0 * chunk.cost_s,
             };
-            let outcome = self
-                .lab
-                .run(&slot, &self.journal.recording.scenarios, self.timing)?;
+            let outcome = self.lab.run(&slot, &self.journal.recording.scenarios, timing)?;
             let blame = outcome.blame(&slot, &self.journal.recording.scenarios);
             self.interrupted |= outcome.end == SlotEnd::Interrupted;
             if !self.interrupted {

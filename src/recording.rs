@@ -8,6 +8,7 @@
 
 mod measured;
 mod merge;
+mod progression;
 mod read;
 
 pub use measured::{

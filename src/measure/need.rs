@@ -1,26 +1,27 @@
 //! What a recording still needs: which scenarios are to be measured, what they cost, what the budget reaches.
 
 use crate::plan::{MIN_ROUNDS, Plan};
-use crate::recording::{Entry, Incident, IncidentKind, Phase, Recording, Timing};
+use crate::recording::{Entry, Incident, IncidentKind, Observation, Phase, Recording, Timing};
 use crate::revision::Side;
 use crate::schedule::Job;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Time per scenario and slot: short, because many short slots beat few long ones (docs/statistics.md has the study),
-/// but so that the whole suite can have some 40 rounds within the budget.
+/// but so that the whole suite can have some 64 rounds within the budget.
 pub(super) fn timing(plan: &Plan, scenarios: usize) -> Timing {
-    const ROUNDS: f64 = 40.0;
+    const ROUNDS: f64 = 64.0;
     const SHARE_OF_WARM_UP: f64 = 0.25;
+    const LONGEST_MS: f64 = 80.0;
     let slots = 2.0 * ROUNDS * f64::from(u32::try_from(scenarios.max(1)).unwrap_or(u32::MAX));
     let each_ms = plan
         .measuring
         .budget_s
-        .map_or(130.0, |budget_s| budget_s * 1e3 / slots)
-        .clamp(20.0, 130.0);
+        .map_or(LONGEST_MS, |budget_s| budget_s * 1e3 / slots)
+        .clamp(20.0, LONGEST_MS);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "within 5..130"
+        reason = "within 5..80"
     )]
     let ms = |share: f64| (each_ms * share) as u32;
     Timing {
@@ -123,6 +124,35 @@ pub(super) fn cheapest(jobs: &[Job], left_s: f64, rounds: u32) -> BTreeSet<u32> 
         })
         .map(|job| job.scenario)
         .collect()
+}
+
+/// Samples of a scenario whose iterations are short. The number of a slot is its fastest sample, and a machine that
+/// others share is at its full speed only for moments: many short samples meet one, few long ones seldom do.
+const SAMPLES: u32 = 50;
+
+/// Scenarios of which so many samples fit into the time of a slot; the others keep criterion's smallest number.
+pub(super) fn brisk(recording: &Recording) -> BTreeSet<u32> {
+    let Some(timing) = recording.timing else {
+        return BTreeSet::new();
+    };
+    let longest_ns = f64::from(timing.measure_ms) * 1e6 / f64::from(2 * SAMPLES);
+    let fits = |observation: &&Observation| {
+        let shortest_ns = observation.per_iteration().fold(f64::INFINITY, f64::min);
+        shortest_ns <= longest_ns
+    };
+    let observations = recording.slots.iter().flat_map(|slot| &slot.observations);
+    observations
+        .filter(fits)
+        .map(|observation| observation.scenario)
+        .collect()
+}
+
+/// The timing of a process that measures only brisk scenarios, or also others.
+pub(super) fn timing_of(timing: Timing, all_brisk: bool) -> Timing {
+    Timing {
+        samples: if all_brisk { SAMPLES } else { timing.samples },
+        ..timing
+    }
 }
 
 /// That a scenario is given up for lack of budget, and what it would have taken; a cost of 0 is one nobody saw.

@@ -1,5 +1,6 @@
 //! What was measured and what went wrong: slots, their observations, incidents.
 
+use super::progression;
 use crate::revision::Side;
 use crate::scenario::Target;
 use serde::{Deserialize, Serialize};
@@ -46,7 +47,7 @@ pub struct Observation {
     /// [`Entry::ix`](super::Entry::ix).
     pub scenario: u32,
     /// Iterations of each sample, each at least 1.
-    #[serde(deserialize_with = "exact")]
+    #[serde(with = "progression")]
     pub iters: Vec<u64>,
     /// Total of each sample in the metric's unit; same length as `iters`; finite.
     #[serde(serialize_with = "integral_where_possible", deserialize_with = "exact")]
@@ -194,14 +195,22 @@ fn exact<'de, T: Deserialize<'de>, D: serde::Deserializer<'de>>(deserializer: D)
             f.write_str("a list of numbers")
         }
 
-        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
-            let mut values = smallvec::SmallVec::<[T; 32]>::new();
-            while let Some(value) = list.next_element()? {
-                values.push(value);
-            }
-            Ok(values.into_vec())
+        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, list: A) -> Result<Vec<T>, A::Error> {
+            exact_list(list)
         }
     }
 
     deserializer.deserialize_seq(Exact(std::marker::PhantomData))
+}
+
+pub(super) fn exact_list<'de, T, A>(mut list: A) -> Result<Vec<T>, A::Error>
+where
+    T: Deserialize<'de>,
+    A: serde::de::SeqAccess<'de>,
+{
+    let mut values = smallvec::SmallVec::<[T; 32]>::new();
+    while let Some(value) = list.next_element()? {
+        values.push(value);
+    }
+    Ok(values.into_vec())
 }
