@@ -2,6 +2,7 @@
 //! with nothing of the tool in them: the suite on which the noise figures in docs/performance.md are measured.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -80,47 +81,59 @@ fn arithmetic(c: &mut Criterion) {
     group.finish();
 }
 
+/// A single cycle through all places in random order, so that each load waits for the one before.
+fn cycle(count: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (1..count).collect();
+    let random = numbers(count);
+    for at in (1..order.len()).rev() {
+        order.swap(at, usize::try_from(random[at] % (at as u64 + 1)).unwrap_or(0));
+    }
+    let mut next = vec![0; count];
+    let mut at = 0;
+    for place in order {
+        next[at] = place;
+        at = place;
+    }
+    next[at] = 0;
+    next
+}
+
 /// Vectors in cache and out of it: 10 ns to 3 ms.
 fn memory(c: &mut Criterion) {
     let mut group = c.benchmark_group("memory");
+    // Data is made when it is first needed: a process measures a few of these and should not pay for all.
     for (name, count) in [("l1", 2_048), ("l2", 65_536), ("ram", 4_194_304)] {
-        let data = floats(count);
+        let data = LazyCell::new(|| floats(count));
         group.throughput(Throughput::Bytes(count as u64 * 4));
-        group.bench_with_input(BenchmarkId::new("sum", name), &data, |b, data| {
+        group.bench_function(BenchmarkId::new("sum", name), |b| {
+            let data = &**data;
             b.iter(|| black_box(data).iter().sum::<f32>());
         });
-        group.bench_with_input(BenchmarkId::new("maximum", name), &data, |b, data| {
+        group.bench_function(BenchmarkId::new("maximum", name), |b| {
+            let data = &**data;
             b.iter(|| black_box(data).iter().copied().fold(f32::MIN, f32::max));
         });
-        let mut copy = data.clone();
-        group.bench_with_input(BenchmarkId::new("copy", name), &data, |b, data| {
+        let mut copy = None;
+        group.bench_function(BenchmarkId::new("copy", name), |b| {
+            let data = &**data;
+            let copy = copy.get_or_insert_with(|| data.to_vec());
             b.iter(|| copy.copy_from_slice(black_box(data)));
         });
-        let mut scaled = data.clone();
-        group.bench_with_input(BenchmarkId::new("scale", name), &(), |b, ()| {
+        let mut scaled = None;
+        group.bench_function(BenchmarkId::new("scale", name), |b| {
+            let scaled = scaled.get_or_insert_with(|| data.to_vec());
             b.iter(|| {
-                black_box(&mut scaled)
+                black_box(&mut *scaled)
                     .iter_mut()
                     .for_each(|x| *x = *x * 0.5 + 0.25)
             });
         });
     }
     for (name, count) in [("l1", 1_024), ("l2", 32_768), ("ram", 1_048_576)] {
-        // A single cycle through all places, so that each load waits for the one before.
-        let mut order: Vec<usize> = (1..count).collect();
-        let random = numbers(count);
-        for at in (1..order.len()).rev() {
-            order.swap(at, usize::try_from(random[at] % (at as u64 + 1)).unwrap_or(0));
-        }
-        let mut next = vec![0; count];
-        let mut at = 0;
-        for place in order {
-            next[at] = place;
-            at = place;
-        }
-        next[at] = 0;
+        let next = LazyCell::new(|| cycle(count));
         group.throughput(Throughput::Elements(1_000));
-        group.bench_with_input(BenchmarkId::new("chase", name), &next, |b, next| {
+        group.bench_function(BenchmarkId::new("chase", name), |b| {
+            let next = &**next;
             let mut at = 0;
             b.iter(|| {
                 for _ in 0..1_000 {
@@ -304,9 +317,10 @@ fn threads(c: &mut Criterion) {
                 .fold(0, u64::wrapping_add)
         });
     });
-    let data = floats(1_048_576);
+    let data = LazyCell::new(|| floats(1_048_576));
     for count in [1_usize, 2] {
         group.bench_with_input(BenchmarkId::new("sum", count), &count, |b, count| {
+            let data = &**data;
             b.iter(|| {
                 let part = data.len() / count;
                 std::thread::scope(|scope| {
