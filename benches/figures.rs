@@ -202,7 +202,7 @@ fn executable_and_time(recording: &Path) -> Result<(PathBuf, f64), Box<dyn Error
         .and_then(|build| build.executables.first())
         .ok_or("no executable")?;
     let repo = abreast::edge::git::Repo::discover(&std::env::current_dir()?)?;
-    let room = abreast::edge::home::Room::enter(repo.common_dir(), |_| ())?;
+    let room = abreast::edge::home::Room::of_repository(repo.common_dir(), |_| ())?;
     Ok((
         room.run(&recording.header.run).path(&kept.path),
         recording.measured_s(),

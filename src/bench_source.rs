@@ -42,6 +42,7 @@ pub fn changed_pieces(base: &Sources, head: &Sources) -> Vec<ChangedPiece> {
                 file: file.clone(),
                 line: 1,
                 literals: Vec::new(),
+                run_file: false,
             }),
         }
     }
@@ -197,6 +198,7 @@ fn piece(file: &str, syntax: &(impl ToTokens + Spanned)) -> ChangedPiece {
         file: file.to_owned(),
         line: u32::try_from(syntax.span().start().line).unwrap_or(1),
         literals: literals.into_iter().collect(),
+        run_file: false,
     }
 }
 
@@ -309,6 +311,7 @@ mod tests {
                 file: file.to_owned(),
                 line: 1,
                 literals: Vec::new(),
+                run_file: false,
             }]
         };
         assert_eq!(

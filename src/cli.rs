@@ -1,15 +1,16 @@
 //! The command line: what may be typed, and delivering what comes of it.
 
+mod output;
+
+use self::output::{Output, TalkArgs};
 use crate::config::Settings;
-use crate::edge::store;
-use crate::edge::terminal::{self, Color};
-use crate::edge::view::{Talk, View};
-use crate::exit::{Circumstance, Exit, FailOn};
-use crate::pipeline::{self, Ask, PipelineError};
-use crate::report::{self, Format, Report};
+use crate::edge::archive::SUFFIX;
+use crate::edge::terminal;
+use crate::exit::{Circumstance, Exit};
+use crate::pipeline::{self, Ask, BundleAsk, Outcome, PipelineError};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Runs the benchmarks of two commits side by side on one machine and tells a change from noise.
 ///
@@ -30,6 +31,7 @@ Examples:
   abreast compare --format md -o c.md    also write Markdown
   abreast compare --fail-on regression   exit code 1 if a row regressed
   abreast compare HEAD HEAD --measure-identical    the noise of this machine
+  abreast build main HEAD -o b.tar.zst   build here; elsewhere: abreast record b.tar.zst -o r.jsonl
 
 Exit codes:
     0  measured, nothing that --fail-on names
@@ -45,7 +47,9 @@ Exit codes:
 enum Command {
     /// Compare two commits: build both, measure them interleaved, judge, report
     Compare(Compare),
-    /// Build and measure two commits into a file, to be judged later or elsewhere
+    /// Build two commits into a bundle, to be measured on another machine
+    Build(Build),
+    /// Measure two commits, or a bundle, into a file, to be judged later or elsewhere
     Record(Record),
     /// Judge one recording, or the shards of one comparison together
     Judge(Judge),
@@ -72,9 +76,26 @@ struct Compare {
 }
 
 #[derive(Debug, Args)]
-struct Record {
+struct Build {
     #[command(flatten)]
     revisions: Revisions,
+    #[command(flatten)]
+    settings: Settings,
+    /// File for the bundle; its name must end in .tar.zst
+    #[arg(short, long, value_name = "BUNDLE", help_heading = "Output")]
+    output: PathBuf,
+    #[command(flatten)]
+    talk: TalkArgs,
+}
+
+#[derive(Debug, Args)]
+struct Record {
+    /// A bundle (a file that ends in .tar.zst), or what the change is measured against [default: merge base of HEAD with
+    /// the default branch]
+    #[arg(value_name = "BUNDLE|BASE")]
+    base: Option<String>,
+    /// The change: any revision, or `:worktree` for the files as they are [default: :worktree]
+    head: Option<String>,
     #[command(flatten)]
     settings: Settings,
     /// Go on with the unfinished recording in the file named with -o
@@ -112,34 +133,6 @@ struct Revisions {
     base: Option<String>,
     /// The change: any revision, or `:worktree` for the files as they are [default: :worktree]
     head: Option<String>,
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Output")]
-struct Output {
-    /// Format of the report (repeatable) [default: term, or what the name of each -o file says]
-    #[arg(long, value_name = "FORMAT")]
-    format: Vec<Format>,
-    /// File for the report in the format at the same position (repeatable) [default: standard output]
-    #[arg(short, long, value_name = "PATH")]
-    output: Vec<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Output")]
-struct TalkArgs {
-    /// Say nothing but errors, and no report on standard output that was not asked for
-    #[arg(short, long, conflicts_with = "verbose")]
-    quiet: bool,
-    /// Say more, and show every row
-    #[arg(short, long)]
-    verbose: bool,
-    /// When to use colour
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    color: Color,
-    /// Draw no progress bars
-    #[arg(long)]
-    no_progress: bool,
 }
 
 /// Runs the command line `args` (program name first) and says how to end the process.
@@ -190,6 +183,7 @@ impl Command {
     fn run(&self) -> Result<Exit, PipelineError> {
         match self {
             Self::Compare(compare) => compare.run(),
+            Self::Build(build) => build.run(),
             Self::Record(record) => record.run(),
             Self::Judge(judge) => judge.run(),
             Self::Init(init) => init.run(),
@@ -199,32 +193,73 @@ impl Command {
 
 impl Compare {
     fn run(&self) -> Result<Exit, PipelineError> {
-        let view = self.talk.view();
-        let ask = ask(
-            &self.revisions,
-            &self.settings,
-            self.resume,
-            self.recording.clone(),
-        );
+        let ask = self.revisions.ask(&self.settings);
+        let ask = Ask {
+            resume: self.resume,
+            recording: self.recording.clone(),
+            ..ask
+        };
         self.output.check()?;
-        let fail_on = fail_on(&ask)?;
-        let (recording, report) = pipeline::compare(&ask, &view)?;
-        self.output.deliver(&report, &self.talk)?;
-        Ok(Exit::of(&report, &fail_on, Circumstance::of(&recording)))
+        let outcome = pipeline::compare(&ask, &self.talk.view())?;
+        self.output.deliver(&outcome.report, &self.talk)?;
+        Ok(exit(&outcome))
+    }
+}
+
+impl Build {
+    fn run(&self) -> Result<Exit, PipelineError> {
+        if !is_bundle(&self.output.to_string_lossy()) {
+            let message = format!(
+                "`{}` is no name for a bundle: `record` knows bundles by a name that ends in {SUFFIX}",
+                self.output.display()
+            );
+            return Err(PipelineError::Usage(message));
+        }
+        let ask = self.revisions.ask(&self.settings);
+        let recording = pipeline::build(&ask, &self.output, &self.talk.view())?;
+        for build in &recording.builds {
+            if let Some(failure) = &build.failure {
+                terminal::error(&format!("{} did not build: {failure}", build.side));
+            }
+        }
+        Ok(Exit::of_build(&recording))
     }
 }
 
 impl Record {
     fn run(&self) -> Result<Exit, PipelineError> {
-        let ask = ask(
-            &self.revisions,
-            &self.settings,
-            self.resume,
-            Some(self.output.clone()),
-        );
-        let (recording, report) = pipeline::compare(&ask, &self.talk.view())?;
+        let view = self.talk.view();
+        let recording = match (&self.base, &self.head) {
+            (Some(bundle), None) if is_bundle(bundle) => {
+                if !self.settings.nothing_to_build() {
+                    let message =
+                        "a bundle is built already: of what is measured, `record` can choose only --filter";
+                    return Err(PipelineError::Usage(message.to_owned()));
+                }
+                let ask = BundleAsk {
+                    bundle: PathBuf::from(bundle),
+                    settings: self.settings.clone(),
+                    resume: self.resume,
+                    recording: self.output.clone(),
+                };
+                pipeline::record_bundle(&ask, &view)?
+            }
+            (base, head) => {
+                let revisions = Revisions {
+                    base: base.clone(),
+                    head: head.clone(),
+                };
+                let ask = Ask {
+                    resume: self.resume,
+                    recording: Some(self.output.clone()),
+                    ..revisions.ask(&self.settings)
+                };
+                pipeline::record(&ask, &view)?
+            }
+        };
         // The recording is the result; verdicts, and so --fail-on, are the business of `judge`.
-        Ok(Exit::of(&report, &[], Circumstance::of(&recording)))
+        let outcome = pipeline::judge(recording, Vec::new());
+        Ok(exit(&outcome))
     }
 }
 
@@ -238,13 +273,9 @@ impl Judge {
                     .to_owned(),
             ));
         }
-        let (recording, report) = pipeline::judge_files(&self.files, &self.settings)?;
-        self.output.deliver(&report, &self.talk)?;
-        Ok(Exit::of(
-            &report,
-            &self.settings.fail_on,
-            Circumstance::of(&recording),
-        ))
+        let outcome = pipeline::judge_files(&self.files, &self.settings)?;
+        self.output.deliver(&outcome.report, &self.talk)?;
+        Ok(exit(&outcome))
     }
 }
 
@@ -256,99 +287,27 @@ impl Init {
     }
 }
 
-impl TalkArgs {
-    fn talk(&self) -> Talk {
-        match (self.quiet, self.verbose) {
-            (true, _) => Talk::Quiet,
-            (_, true) => Talk::Verbose,
-            _ => Talk::Normal,
+impl Revisions {
+    fn ask(&self, settings: &Settings) -> Ask {
+        Ask {
+            cwd: terminal::current_dir(),
+            base: self.base.clone(),
+            head: self.head.clone(),
+            settings: settings.clone(),
+            resume: false,
+            recording: None,
         }
-    }
-
-    fn view(&self) -> View {
-        View::new(self.talk(), !self.no_progress)
     }
 }
 
-impl Output {
-    /// Each format with where it goes; `None` is standard output.
-    fn deliveries(&self) -> Result<Vec<(Format, Option<&Path>)>, PipelineError> {
-        if self.output.len() > self.format.len() && !self.format.is_empty() {
-            let message = format!(
-                "{} -o for {} --format: give each file a format",
-                self.output.len(),
-                self.format.len()
-            );
-            return Err(PipelineError::Usage(message));
-        }
-        if self.format.is_empty() {
-            let by_name = |path: &PathBuf| {
-                let what = format!(
-                    "the name `{}` does not tell a format: add --format",
-                    path.display()
-                );
-                Format::of_file(path).ok_or(PipelineError::Usage(what))
-            };
-            return self
-                .output
-                .iter()
-                .map(|path| Ok((by_name(path)?, Some(path.as_path()))))
-                .collect();
-        }
-        let mut paths = self.output.iter();
-        let deliveries: Vec<_> = self
-            .format
-            .iter()
-            .map(|format| (*format, paths.next().map(PathBuf::as_path)))
-            .collect();
-        if deliveries.iter().filter(|(_, path)| path.is_none()).count() > 1 {
-            return Err(PipelineError::Usage(
-                "only one format can go to standard output: add -o".to_owned(),
-            ));
-        }
-        Ok(deliveries)
-    }
-
-    fn check(&self) -> Result<(), PipelineError> {
-        self.deliveries().map(|_| ())
-    }
-
-    /// Writes every format, the others also if one file cannot be written: measuring took long. A person also gets the
-    /// terminal report unless something else goes to standard output.
-    fn deliver(&self, report: &Report, talk: &TalkArgs) -> Result<(), PipelineError> {
-        let mut printed = talk.quiet;
-        let mut written = Ok(());
-        for (format, path) in self.deliveries()? {
-            let text = |options: &_| report::render(report, format, options);
-            match path {
-                Some(path) => written = written.and(store::write(path, text(&terminal::plain()).as_bytes())),
-                None => {
-                    terminal::print(&text(&terminal::options(talk.color, talk.verbose)));
-                    printed = true;
-                }
-            }
-        }
-        if !printed {
-            let options = terminal::options(talk.color, talk.verbose);
-            terminal::print(&report::render(report, Format::Term, &options));
-        }
-        Ok(written?)
-    }
+fn is_bundle(name: &str) -> bool {
+    name.ends_with(SUFFIX)
 }
 
-fn ask(revisions: &Revisions, settings: &Settings, resume: bool, recording: Option<PathBuf>) -> Ask {
-    Ask {
-        cwd: terminal::current_dir(),
-        base: revisions.base.clone(),
-        head: revisions.head.clone(),
-        settings: settings.clone(),
-        resume,
-        recording,
-    }
-}
-
-/// What the exit code depends on may also be set in the repository.
-fn fail_on(ask: &Ask) -> Result<Vec<FailOn>, PipelineError> {
-    let repo = crate::edge::git::Repo::discover(&ask.cwd)?;
-    Ok(ask.settings.clone().or(pipeline::settings_of(&repo)?).fail_on)
+fn exit(outcome: &Outcome) -> Exit {
+    Exit::of(
+        &outcome.report,
+        &outcome.fail_on,
+        Circumstance::of(&outcome.recording),
+    )
 }

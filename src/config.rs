@@ -3,15 +3,17 @@
 //! One struct serves both, so a flag and its key cannot drift apart. What is on the command line wins.
 
 mod template;
+mod written;
 
 pub use template::template;
+pub use written::{Percent, ShardText, Span};
 
 use crate::exit::FailOn;
-use crate::plan::{Harness, MIN_ROUNDS, Measuring, Policy, Selection, Shard};
-use crate::units::{Fraction, UnitError, parse_duration};
+use crate::plan::{Harness, MIN_ROUNDS, Measuring, Policy, Selection};
+use crate::run_files::{GlobError, RunFiles};
+use crate::units::Fraction;
 use clap::CommandFactory as _;
 use serde::Deserialize;
-use std::str::FromStr;
 
 /// Name of the settings file at the root of the repository.
 pub const FILE: &str = "abreast.toml";
@@ -52,6 +54,9 @@ pub struct Settings {
     /// Whose bench sources are compiled: each side's own, or one side's on both [default: own]
     #[arg(long, value_name = "SIDE", help_heading = "What is measured")]
     pub harness: Option<Harness>,
+    /// Tracked files that benches read as they run, like `testdata/**` (repeatable) [default: those in benches/]
+    #[arg(long, value_name = "GLOB", help_heading = "What is measured")]
+    pub run_files: Vec<String>,
 
     /// Measuring time to spend, builds not counted, like `90s` or `10m` [default: 10m]
     #[arg(long, value_name = "TIME", help_heading = "How it is measured")]
@@ -97,44 +102,6 @@ pub struct Settings {
     pub fail_on: Vec<FailOn>,
 }
 
-/// A percentage as written: `2%`.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Percent(pub Fraction);
-
-/// A duration as written: `10m`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Span(pub std::time::Duration);
-
-/// A shard as written: `2/4`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct ShardText(pub Shard);
-
-macro_rules! written {
-    ($type:ident, $error:ty, $parse:expr) => {
-        impl FromStr for $type {
-            type Err = $error;
-
-            fn from_str(text: &str) -> Result<Self, Self::Err> {
-                $parse(text).map(Self)
-            }
-        }
-
-        impl TryFrom<String> for $type {
-            type Error = $error;
-
-            fn try_from(text: String) -> Result<Self, Self::Error> {
-                text.parse()
-            }
-        }
-    };
-}
-written!(Percent, UnitError, Fraction::from_str);
-written!(Span, UnitError, parse_duration);
-written!(ShardText, crate::plan::ShardError, Shard::from_str);
-
 /// Why settings cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
@@ -165,6 +132,9 @@ pub enum ConfigError {
     /// The filter is no regular expression.
     #[error("--filter is not a regular expression: {0}")]
     Filter(String),
+    /// A pattern for files is none.
+    #[error(transparent)]
+    RunFiles(#[from] GlobError),
     /// A number that must be finite and not negative.
     #[error("--floor-ns must be a number from 0 on")]
     FloorNs,
@@ -234,6 +204,7 @@ impl Settings {
             profile: self.profile.or(file.profile),
             toolchain: self.toolchain.or(file.toolchain),
             harness: self.harness.or(file.harness),
+            run_files: list(self.run_files, file.run_files),
             budget: self.budget.or(file.budget),
             rounds: self.rounds.or(file.rounds),
             timeout: self.timeout.or(file.timeout),
@@ -263,49 +234,85 @@ impl Settings {
         *self == judging
     }
 
-    /// What is built and run; `folder` is the workspace relative to the repository.
+    /// Whether nothing is said of what to build: the filter chooses among benchmarks that are built.
+    #[must_use]
+    pub fn nothing_to_build(&self) -> bool {
+        let built = Self {
+            package: self.package.clone(),
+            bench: self.bench.clone(),
+            features: self.features.clone(),
+            all_features: self.all_features,
+            no_default_features: self.no_default_features,
+            profile: self.profile.clone(),
+            toolchain: self.toolchain.clone(),
+            harness: self.harness,
+            run_files: self.run_files.clone(),
+            ..Self::default()
+        };
+        built == Self::default()
+    }
+
+    /// Which ids are measured, if that is said.
     ///
     /// # Errors
     /// [`ConfigError::Filter`].
-    pub fn selection(&self, folder: String) -> Result<Selection, ConfigError> {
+    pub fn filter(&self) -> Result<Option<String>, ConfigError> {
         if let Some(filter) = &self.filter {
             regex::Regex::new(filter).map_err(|error| ConfigError::Filter(error.to_string()))?;
         }
+        Ok(self.filter.clone())
+    }
+
+    /// What is built and run; `folder` is the workspace relative to the repository.
+    ///
+    /// # Errors
+    /// [`ConfigError::Filter`] and [`ConfigError::RunFiles`] for patterns that are none.
+    pub fn selection(&self, folder: String) -> Result<Selection, ConfigError> {
+        let filter = self.filter()?;
+        RunFiles::new(&self.run_files)?;
         Ok(Selection {
             folder,
             packages: self.package.clone(),
             benches: self.bench.clone(),
-            filter: self.filter.clone(),
+            filter,
             features: self.features.clone(),
             all_features: self.all_features.unwrap_or_default(),
             no_default_features: self.no_default_features.unwrap_or_default(),
             profile: self.profile.clone(),
             toolchain: self.toolchain.clone(),
             harness: self.harness.unwrap_or_default(),
+            run_files: self.run_files.clone(),
         })
     }
 
-    /// How it is measured; `seed` is used unless one was chosen.
+    /// How it is measured: `default`, changed where something was said. Who asks for rounds gets them without a budget
+    /// unless one is said too.
     ///
     /// # Errors
     /// [`ConfigError::Rounds`] for fewer than [`MIN_ROUNDS`]. An odd number is made even, so that each order of the
     /// sides is as frequent as the other.
-    pub fn measuring(&self, seed: u64) -> Result<Measuring, ConfigError> {
-        const DEFAULT_BUDGET_S: f64 = 600.0;
+    pub fn measuring(&self, default: Measuring) -> Result<Measuring, ConfigError> {
         if let Some(rounds) = self.rounds.filter(|rounds| *rounds < MIN_ROUNDS) {
             return Err(ConfigError::Rounds(rounds));
         }
         let budget_s = self.budget.map(|budget| budget.0.as_secs_f64());
         Ok(Measuring {
-            budget_s: budget_s.or(self.rounds.is_none().then_some(DEFAULT_BUDGET_S)),
+            budget_s: match self.rounds {
+                Some(_) => budget_s,
+                None => budget_s.or(default.budget_s),
+            },
             rounds: self
                 .rounds
-                .map(|rounds| rounds.checked_next_multiple_of(2).unwrap_or(u32::MAX - 1)),
-            seed: self.seed.unwrap_or(seed),
-            shard: self.shard.map(|shard| shard.0),
-            identical: self.measure_identical.unwrap_or_default(),
-            confirm: !self.no_confirm.unwrap_or_default(),
-            timeout_s: self.timeout.map(|timeout| timeout.0.as_secs_f64()),
+                .map(|rounds| rounds.checked_next_multiple_of(2).unwrap_or(u32::MAX - 1))
+                .or(default.rounds),
+            seed: self.seed.unwrap_or(default.seed),
+            shard: self.shard.map(|shard| shard.0).or(default.shard),
+            identical: self.measure_identical.unwrap_or(default.identical),
+            confirm: self.no_confirm.map_or(default.confirm, |not| !not),
+            timeout_s: self
+                .timeout
+                .map(|timeout| timeout.0.as_secs_f64())
+                .or(default.timeout_s),
         })
     }
 
@@ -438,7 +445,7 @@ mod tests {
                 rounds: Some(rounds),
                 ..Settings::default()
             }
-            .measuring(1)
+            .measuring(Measuring::with_seed(1))
         };
         assert_eq!(with(3), Err(ConfigError::Rounds(3)));
         let measuring = with(9).unwrap();

@@ -1,6 +1,6 @@
 //! Exit codes: every one of them, and the one function that chooses.
 
-use crate::recording::{EndReason, Recording};
+use crate::recording::Recording;
 use crate::report::Report;
 use crate::verdict::Verdict;
 use serde::Deserialize;
@@ -55,15 +55,24 @@ impl Circumstance {
     pub fn of(recording: &Recording) -> Self {
         Self {
             side_failed: recording.builds.iter().any(|build| build.failure.is_some()),
-            interrupted: recording
-                .ends
-                .last()
-                .is_some_and(|end| end.reason == EndReason::Interrupted),
+            interrupted: recording.interrupted(),
         }
     }
 }
 
 impl Exit {
+    /// The exit code of a bundle that was written: a side that did not build, nothing in it, or all well.
+    #[must_use]
+    pub fn of_build(recording: &Recording) -> Self {
+        if Circumstance::of(recording).side_failed {
+            Self::Build
+        } else if recording.builds.iter().all(|build| build.executables.is_empty()) {
+            Self::Nothing
+        } else {
+            Self::Ok
+        }
+    }
+
     /// The exit code of a delivered report. The first line that applies wins:
     ///
     /// | situation | code |

@@ -5,6 +5,7 @@ use crate::edge::criterion::{self, Bench, Found};
 use crate::edge::home::RunFolder;
 use crate::edge::machine::Load;
 use crate::edge::process::{Ending, Finished, Runner};
+use crate::edge::quiet::Quiet;
 use crate::edge::tree::Sides;
 use crate::measure::{Lab, LabError};
 use crate::metric::Metric;
@@ -25,11 +26,16 @@ pub struct Laboratory<'a> {
     run: RunFolder,
     sides: Sides,
     benches: BTreeMap<(Side, Target), Bench>,
+    list_timeout: Duration,
+    quiet: Quiet,
     started: Stopwatch,
 }
 
-/// How long an executable may take to list its benchmarks.
+/// How long an executable may take to list its benchmarks, unless `--timeout` allows more.
 const LIST_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A week: more than any slot, and within what a clock can add.
+const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 
 impl<'a> Laboratory<'a> {
     /// A laboratory for the executables of a recording, whose packages are in `tree`.
@@ -54,11 +60,14 @@ impl<'a> Laboratory<'a> {
                 benches.insert((build.side, executable.target.clone()), bench);
             }
         }
+        let asked_s = recording.header.plan.measuring.timeout_s;
         Self {
             runner,
             run,
             sides,
             benches,
+            list_timeout: asked_s.map_or(LIST_TIMEOUT, |asked_s| timeout(asked_s).max(LIST_TIMEOUT)),
+            quiet: Quiet::new(),
             started: Stopwatch::start(),
         }
     }
@@ -74,10 +83,12 @@ impl<'a> Laboratory<'a> {
             self.sides.activate(*side).map_err(lab_error)?;
             let scratch = self.run.fresh_scratch().map_err(lab_error)?;
             // Twice, because an id may hold a time or a random number and be another one in each process.
-            let twice = bench.list(self.runner, &scratch, LIST_TIMEOUT).and_then(|ids| {
-                let again = bench.list(self.runner, &scratch, LIST_TIMEOUT)?;
-                Ok((ids, again))
-            });
+            let twice = bench
+                .list(self.runner, &scratch, self.list_timeout)
+                .and_then(|ids| {
+                    let again = bench.list(self.runner, &scratch, self.list_timeout)?;
+                    Ok((ids, again))
+                });
             match twice {
                 Ok((ids, again)) => listing.add(*side, target, ids, &again, &chosen),
                 Err(error) => listing.incidents.push(Incident {
@@ -119,13 +130,17 @@ impl Lab for Laboratory<'_> {
             .filter_map(|ix| Some((entries.get(*ix as usize)?.scenario.id.as_str(), *ix)))
             .collect();
         let ids: Vec<&str> = wanted.keys().copied().collect();
-        let timeout = Duration::from_secs_f64(slot.timeout_s);
-        let launch = bench.launch_ids(&ids, timing, &scratch, timeout);
+        let mut launch = bench.launch_ids(&ids, timing, &scratch, timeout(slot.timeout_s));
+        let waiting = Stopwatch::start();
+        let moment = self.quiet.wait();
+        launch.processor = moment.processor;
+        let waited_s = waiting.seconds();
         let at_s = self.started.seconds();
         let before = Load::now();
         let began = file_time();
         let finished = self.runner.run(&launch).map_err(lab_error)?;
         let after = Load::now();
+        let slowdown = [moment.slowdown, self.quiet.slowdown(moment.processor)];
         let found = criterion::read(&scratch, began).map_err(lab_error)?;
         let (observations, bad) = sorted_out(found, &wanted);
         let record = SlotRecord {
@@ -136,7 +151,11 @@ impl Lab for Laboratory<'_> {
             target: slot.target.clone(),
             at_s,
             wall_s: finished.wall_s,
-            contention: contention(&finished, &before, &after),
+            waited_s: Some(waited_s),
+            contention: Contention {
+                slowdown: Some(slowdown),
+                ..contention(&finished, &before, &after)
+            },
             observations,
         };
         let end = match finished.ending {
@@ -187,6 +206,7 @@ fn contention(finished: &Finished, before: &Load, after: &Load) -> Contention {
         steal_ms: grown(before.steal_ms, after.steal_ms),
         pressure_ms: grown(before.pressure_ms, after.pressure_ms),
         load1: after.load1,
+        slowdown: None,
     }
 }
 
@@ -309,6 +329,11 @@ fn without_numbers(id: &str) -> String {
         }
     }
     text
+}
+
+/// A limit that may come from a file: whatever it is, it is one.
+fn timeout(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).map_or(LONGEST, |timeout| timeout.min(LONGEST))
 }
 
 fn lab_error(error: impl std::error::Error + Send + Sync + 'static) -> LabError {

@@ -6,10 +6,12 @@
 
 pub mod bench_source;
 pub mod build;
+pub mod bundle;
 pub mod cli;
 pub mod comparison;
 pub mod config;
 pub mod difference;
+pub mod digest;
 pub mod edge;
 pub mod exit;
 pub mod judge;
@@ -22,6 +24,7 @@ pub mod plan;
 pub mod recording;
 pub mod report;
 pub mod revision;
+pub mod run_files;
 pub mod scenario;
 pub mod schedule;
 pub mod slot;

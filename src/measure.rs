@@ -4,18 +4,20 @@
 //! What is decided is asked of `judge`; what a slot is like is the business of the [`Lab`].
 
 mod need;
+mod reach;
 
 use self::need::{
-    brisk, cheapest, confirmed, costs, given_up, job, not_reached, one_sided, pending, timing, timing_of,
+    brisk, cheapest, confirmed, costs, given_up, job, one_sided, pending, starts, timing, timing_of,
 };
 use crate::edge::store::{Journal, StoreError};
 use crate::judge::{self, looks};
 use crate::plan::{MIN_ROUNDS, Plan};
 use crate::recording::{EndReason, Entry, Event, Phase, Timing};
 use crate::revision::Side;
+use crate::scenario::Target;
 use crate::schedule::{self, Chunk, Job};
 use crate::slot::{Outcome, Slot, SlotEnd};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What runs a slot: real processes in `lab`, a script in tests.
 pub trait Lab {
@@ -68,8 +70,15 @@ const MAX_CONFIRM_ROUNDS: u32 = 32;
 /// Part of the budget that is kept for confirming what was found, while anything is still undecided.
 const CONFIRM_SHARE: f64 = 0.15;
 
-/// How long a process should run, in seconds: long against starting it, short against drift of the machine.
-const CHUNK_S: f64 = 1.0;
+/// How long a process should run, in seconds: a quiet moment of a shared machine lasts for tenths of a second
+/// (docs/performance.md), and both sides of a scenario should meet the same one.
+const CHUNK_S: f64 = 0.25;
+
+/// How many times longer than its start a process should run.
+const CHUNK_STARTS: f64 = 4.0;
+
+/// How long a process runs while nobody knows what its scenarios cost.
+const WARM_UP_CHUNK_S: f64 = 1.0;
 
 /// Measures what the plan in the journal's header asks for, appending to the journal, until it is done.
 ///
@@ -97,10 +106,12 @@ pub fn measure(
         timing,
         decided: 0,
         brisk: BTreeSet::new(),
+        starts: BTreeMap::new(),
         interrupted: false,
     };
     run.warm_up()?;
     run.brisk = brisk(&run.journal.recording);
+    run.starts = starts(&run.journal.recording);
     run.drop_what_the_budget_cannot_reach()?;
     let mut reason = EndReason::Decided;
     // If nothing needs confirming, or it costs little, undecided scenarios get what was kept for it.
@@ -127,6 +138,8 @@ struct Measurement<'a, L> {
     decided: usize,
     /// Scenarios that get many short samples; known after the warm-up.
     brisk: BTreeSet<u32>,
+    /// Seconds a process spends before its first scenario; known after the warm-up.
+    starts: BTreeMap<Target, f64>,
     interrupted: bool,
 }
 
@@ -137,7 +150,7 @@ impl<L: Lab> Measurement<'_, L> {
         let unknown = |entry: &&Entry| !known.contains_key(&entry.ix);
         // At most eight in a process while nobody knows what they cost.
         let expected_s =
-            (f64::from(self.timing.warm_up_ms + self.timing.measure_ms) / 1e3).max(CHUNK_S / 8.0);
+            (f64::from(self.timing.warm_up_ms + self.timing.measure_ms) / 1e3).max(WARM_UP_CHUNK_S / 8.0);
         let job = |entry: &Entry| job(entry, expected_s);
         let jobs: Vec<Job> = pending(&self.journal.recording)
             .into_iter()
@@ -152,48 +165,6 @@ impl<L: Lab> Measurement<'_, L> {
         for round in 0..ROUNDS_OF_ONE_SIDE {
             self.round_of_one_side(round, &lonely)?;
         }
-        Ok(())
-    }
-
-    /// With less than the smallest number of rounds nothing can be said about a scenario, so rather than measure all
-    /// of them in vain, the most expensive ones are given up, and named.
-    fn drop_what_the_budget_cannot_reach(&mut self) -> Result<(), MeasureError> {
-        let Some(budget_s) = self.plan.measuring.budget_s else {
-            return Ok(());
-        };
-        if self.journal.recording.next_round(Phase::Measure) > 0 {
-            return Ok(());
-        }
-        let left_s = (budget_s * (1.0 - CONFIRM_SHARE) - self.journal.recording.measured_s()).max(0.0);
-        let jobs = self.jobs(|_| true);
-        let affordable = cheapest(&jobs, left_s, MIN_ROUNDS);
-        for job in jobs.iter().filter(|job| !affordable.contains(&job.scenario)) {
-            self.give_up(job)?;
-        }
-        let known = costs(&self.journal.recording);
-        let never: Vec<Job> = pending(&self.journal.recording)
-            .into_iter()
-            .filter(|entry| !known.contains_key(&entry.ix))
-            .map(|entry| job(entry, 0.0))
-            .collect();
-        never.iter().try_for_each(|job| self.give_up(job))
-    }
-
-    /// After one side's warm-up slot: what could not have the smallest number of rounds if it were alone is not even
-    /// tried on the other side.
-    fn give_up_what_alone_exceeds_the_budget(&mut self, chunk: &Chunk) -> Result<(), MeasureError> {
-        let Some(budget_s) = self.plan.measuring.budget_s else {
-            return Ok(());
-        };
-        let hopeless = |job: &Job| job.cost_s * 2.0 * f64::from(MIN_ROUNDS) > budget_s;
-        let jobs = self.jobs(|ix| chunk.scenarios.contains(&ix));
-        jobs.iter()
-            .filter(|job| hopeless(job))
-            .try_for_each(|job| self.give_up(job))
-    }
-
-    fn give_up(&mut self, job: &Job) -> Result<(), MeasureError> {
-        self.journal.append(Event::Incident(not_reached(job)))?;
         Ok(())
     }
 
@@ -307,7 +278,11 @@ impl<L: Lab> Measurement<'_, L> {
     }
 
     fn round(&mut self, phase: Phase, round: u32, jobs: &[Job]) -> Result<(), MeasureError> {
-        for chunk in schedule::round(self.plan.measuring.seed, phase, round, jobs, CHUNK_S) {
+        let chunk_s = |target: &Target| match phase {
+            Phase::Warmup => WARM_UP_CHUNK_S,
+            _ => self.chunk_s(target),
+        };
+        for chunk in schedule::round(self.plan.measuring.seed, phase, round, jobs, chunk_s) {
             if phase == Phase::Warmup && self.warm_up_took_too_long() {
                 break;
             }
@@ -321,9 +296,9 @@ impl<L: Lab> Measurement<'_, L> {
         Ok(())
     }
 
-    fn warm_up_took_too_long(&self) -> bool {
-        let half = self.plan.measuring.budget_s.map(|budget_s| budget_s / 2.0);
-        half.is_some_and(|half| self.journal.recording.measured_s() > half)
+    fn chunk_s(&self, target: &Target) -> f64 {
+        let start_s = self.starts.get(target).copied().unwrap_or(0.0);
+        (CHUNK_STARTS * start_s).max(CHUNK_S)
     }
 
     fn round_of_one_side(&mut self, round: u32, jobs: &[(Side, Job)]) -> Result<(), MeasureError> {
@@ -333,7 +308,9 @@ impl<L: Lab> Measurement<'_, L> {
                 .filter(|(of, _)| *of == side)
                 .map(|(_, job)| job.clone())
                 .collect();
-            for chunk in schedule::round(self.plan.measuring.seed, Phase::Measure, round, &own, CHUNK_S) {
+            for chunk in schedule::round(self.plan.measuring.seed, Phase::Measure, round, &own, |_| {
+                WARM_UP_CHUNK_S
+            }) {
                 self.slots(Phase::Warmup, round, side, &chunk)?;
             }
         }

@@ -1,25 +1,31 @@
-//! The story of a command: the only file that knows the order of the stages.
+//! The story of a command: the only place that knows the order of the stages.
 //!
-//! `compare` = `record` (world to recording) + `judge` (recording to report). Nothing is decided here but what
-//! comes next.
+//! `compare` = `build` + measuring = `record` (world to recording), + `judge` (recording to report). Nothing is decided
+//! here but what comes next.
 
-use crate::config::{ConfigError, FILE, Settings};
+mod bundled;
+mod error;
+
+pub use self::bundled::{BundleAsk, build, record_bundle};
+pub use self::error::PipelineError;
+
+use crate::config::{FILE, Settings};
 use crate::edge::clock::{Stopwatch, arbitrary_seed, timestamp};
-use crate::edge::git::{Ci, GitError, Repo};
+use crate::edge::git::{Ci, Repo};
 use crate::edge::home::{HomeError, Room, RunFolder};
 use crate::edge::machine;
 use crate::edge::process::{self, Runner};
-use crate::edge::store::{self, Journal, StoreError};
+use crate::edge::store::{self, Journal};
 use crate::edge::tree::Sides;
 use crate::edge::view::View;
-use crate::exit::Exit;
+use crate::exit::FailOn;
 use crate::judge;
 use crate::lab::Laboratory;
-use crate::measure::{LabError, MeasureError, Status, measure};
-use crate::plan::{Plan, Policy};
+use crate::measure::{Status, measure};
+use crate::plan::{Measuring, Plan, Policy};
 use crate::recording::{End, EndReason, Event, Header, Phase, Recording, SCHEMA};
 use crate::report::Report;
-use crate::workshop::{Workshop, WorkshopError};
+use crate::workshop::{Product, Workshop};
 use std::path::{Path, PathBuf};
 
 /// What `compare` and `record` are asked for.
@@ -39,82 +45,37 @@ pub struct Ask {
     pub recording: Option<PathBuf>,
 }
 
-/// Why there is no report. Whatever was measured is in the recording.
-#[derive(Debug, thiserror::Error)]
-pub enum PipelineError {
-    /// Settings.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// Repository or revision.
-    #[error(transparent)]
-    Git(#[from] GitError),
-    /// Nothing to build.
-    #[error(
-        "there is no Cargo.toml in {0} or a folder above it, so there is nothing to build: run abreast inside a Rust project"
-    )]
-    NoManifest(PathBuf),
-    /// The tool's folder.
-    #[error(transparent)]
-    Home(#[from] HomeError),
-    /// Checking out or building.
-    #[error(transparent)]
-    Workshop(#[from] WorkshopError),
-    /// Files.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// Measuring stopped; with it goes how to continue.
-    #[error("{source}\nWhat was measured is in {recording}; go on with --resume.")]
-    Measure {
-        /// What happened.
-        source: MeasureError,
-        /// Where the recording is.
-        recording: PathBuf,
-    },
-    /// Listing benchmarks failed.
-    #[error(transparent)]
-    Lab(#[from] LabError),
-    /// Recordings given to `judge` do not fit together.
-    #[error(transparent)]
-    Recording(#[from] crate::recording::RecordingError),
-    /// Flags that do not go together.
-    #[error("{0}")]
-    Usage(String),
-    /// `init` would replace a file.
-    #[error("{0} exists already; it was left as it is")]
-    Exists(PathBuf),
-}
-
-impl PipelineError {
-    /// The exit code of an error.
-    #[must_use]
-    pub fn exit(&self) -> Exit {
-        match self {
-            Self::Config(_)
-            | Self::Git(_)
-            | Self::NoManifest(_)
-            | Self::Recording(_)
-            | Self::Exists(_)
-            | Self::Usage(_)
-            | Self::Store(_)
-            | Self::Home(_) => Exit::Usage,
-            Self::Workshop(_) if process::interrupted() => Exit::Interrupted,
-            Self::Workshop(WorkshopError::Cargo(crate::edge::cargo::CargoError::Package { .. })) => {
-                Exit::Usage
-            }
-            Self::Workshop(_) => Exit::Build,
-            Self::Measure { .. } | Self::Lab(_) => Exit::Incomplete,
-        }
-    }
+/// What a command came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Everything observed.
+    pub recording: Recording,
+    /// What it means.
+    pub report: Report,
+    /// Results that make the exit code 1.
+    pub fail_on: Vec<FailOn>,
 }
 
 /// Compares two commits: everything from their names to a report.
 ///
 /// # Errors
 /// [`PipelineError`] if no report can be made.
-pub fn compare(ask: &Ask, view: &View) -> Result<(Recording, Report), PipelineError> {
-    let recording = record(ask, view)?;
+pub fn compare(ask: &Ask, view: &View) -> Result<Outcome, PipelineError> {
+    let request = request(ask)?;
+    let fail_on = request.settings.fail_on.clone();
+    let recording = carry_out(ask, request, view)?;
+    Ok(judge(recording, fail_on))
+}
+
+/// Judges a recording by the limits it was made with.
+#[must_use]
+pub fn judge(recording: Recording, fail_on: Vec<FailOn>) -> Outcome {
     let report = judge::judge(&recording, &recording.header.plan.policy);
-    Ok((recording, report))
+    Outcome {
+        recording,
+        report,
+        fail_on,
+    }
 }
 
 /// Builds and measures two commits into a recording, which is also left on disk.
@@ -122,17 +83,15 @@ pub fn compare(ask: &Ask, view: &View) -> Result<(Recording, Report), PipelineEr
 /// # Errors
 /// [`PipelineError`] if nothing could be measured.
 pub fn record(ask: &Ask, view: &View) -> Result<Recording, PipelineError> {
-    let stopwatch = Stopwatch::start();
+    carry_out(ask, request(ask)?, view)
+}
+
+fn carry_out(ask: &Ask, request: Request, view: &View) -> Result<Recording, PipelineError> {
+    let Request { repo, plan, .. } = request;
+    let started = Stopwatch::start();
     process::watch_for_interrupts();
-    let repo = Repo::discover(&ask.cwd)?;
-    let plan = plan(ask, &repo)?;
-    view.say(&format!("base {} ({})", plan.base.short(), plan.base.label));
-    view.say(&format!("head {} ({})", plan.head.short(), plan.head.label));
-    let room = Room::enter(repo.common_dir(), |holder| {
-        view.say(&format!(
-            "another abreast run (process {holder}) works on this repository; waiting for it to end"
-        ));
-    })?;
+    announce(&plan, view);
+    let room = Room::of_repository(repo.common_dir(), |holder| waiting(holder, view))?;
     let runner = Runner::with_leash(room.leash());
     let workshop = Workshop {
         repo: &repo,
@@ -140,12 +99,27 @@ pub fn record(ask: &Ask, view: &View) -> Result<Recording, PipelineError> {
         runner: &runner,
         view,
     };
-    let (mut journal, run, sides) = if ask.resume {
+    let (journal, run, sides) = if ask.resume {
         resume(ask, &plan, &workshop)?
     } else {
-        start(ask, plan, &workshop)?
+        let Built {
+            journal,
+            run,
+            product,
+        } = build_sides(ask, plan, &workshop)?;
+        (journal, run, product.sides)
     };
-    let mut lab = Laboratory::new(&runner, run, &room.tree(), sides, &journal.recording);
+    let lab = Laboratory::new(&runner, run, &room.tree(), sides, &journal.recording);
+    measure_all(lab, journal, &started, view)
+}
+
+/// From a laboratory to a recording that has ended.
+fn measure_all(
+    mut lab: Laboratory,
+    mut journal: Journal,
+    started: &Stopwatch,
+    view: &View,
+) -> Result<Recording, PipelineError> {
     let measured = list_and_measure(&mut lab, &mut journal, view);
     view.clear();
     // What stopped the measuring may also keep head's files from coming back, and is the better answer.
@@ -153,7 +127,7 @@ pub fn record(ask: &Ask, view: &View) -> Result<Recording, PipelineError> {
     let reason = measured?;
     left?;
     journal.append(Event::End(End {
-        total_s: stopwatch.seconds(),
+        total_s: started.seconds(),
         reason,
     }))?;
     view.detail(&format!("recording: {}", journal.path().display()));
@@ -166,12 +140,23 @@ pub fn record(ask: &Ask, view: &View) -> Result<Recording, PipelineError> {
     Ok(journal.recording)
 }
 
+fn announce(plan: &Plan, view: &View) {
+    view.say(&format!("base {} ({})", plan.base.short(), plan.base.label));
+    view.say(&format!("head {} ({})", plan.head.short(), plan.head.label));
+}
+
+fn waiting(holder: &str, view: &View) {
+    view.say(&format!(
+        "another abreast run (process {holder}) works here; waiting for it to end"
+    ));
+}
+
 /// Judges recordings: one, or the shards or repetitions of one comparison. The limits they were made with hold unless
 /// `settings` say otherwise.
 ///
 /// # Errors
 /// [`PipelineError`] if one cannot be read or they do not belong together.
-pub fn judge_files(files: &[PathBuf], settings: &Settings) -> Result<(Recording, Report), PipelineError> {
+pub fn judge_files(files: &[PathBuf], settings: &Settings) -> Result<Outcome, PipelineError> {
     let recordings = files
         .iter()
         .map(|file| store::read_recording(file))
@@ -179,7 +164,11 @@ pub fn judge_files(files: &[PathBuf], settings: &Settings) -> Result<(Recording,
     let recording = Recording::merge(recordings)?;
     let policy = settings.policy(recording.header.plan.policy.clone())?;
     let report = judge::judge(&recording, &policy);
-    Ok((recording, report))
+    Ok(Outcome {
+        recording,
+        report,
+        fail_on: settings.fail_on.clone(),
+    })
 }
 
 /// Writes a commented settings file at the root of the repository; returns its path.
@@ -195,27 +184,32 @@ pub fn init(cwd: &Path) -> Result<PathBuf, PipelineError> {
     Ok(path)
 }
 
-/// The whole request, checked before anything slow starts.
-fn plan(ask: &Ask, repo: &Repo) -> Result<Plan, PipelineError> {
-    let settings = ask.settings.clone().or(settings_of(repo)?);
-    let selection = settings.selection(workspace_folder(repo, &ask.cwd)?)?;
-    let measuring = settings.measuring(arbitrary_seed())?;
+/// A whole request, checked before anything slow starts.
+struct Request {
+    repo: Repo,
+    settings: Settings,
+    plan: Plan,
+}
+
+fn request(ask: &Ask) -> Result<Request, PipelineError> {
+    let repo = Repo::discover(&ask.cwd)?;
+    let settings = ask.settings.clone().or(settings_of(&repo)?);
+    let selection = settings.selection(workspace_folder(&repo, &ask.cwd)?)?;
+    let measuring = settings.measuring(Measuring::with_seed(arbitrary_seed()))?;
     let policy = settings.policy(Policy::default())?;
     let (base, head) = repo.resolve(ask.base.as_deref(), ask.head.as_deref(), &Ci::from_env())?;
-    Ok(Plan {
+    let plan = Plan {
         base,
         head,
         selection,
         measuring,
         policy,
-    })
+    };
+    Ok(Request { repo, settings, plan })
 }
 
 /// Settings of the repository as the working tree has them: `abreast.toml`, else the manifest's metadata.
-///
-/// # Errors
-/// [`PipelineError`] if they cannot be read or understood.
-pub fn settings_of(repo: &Repo) -> Result<Settings, PipelineError> {
+fn settings_of(repo: &Repo) -> Result<Settings, PipelineError> {
     if let Some(text) = store::read_text(&repo.root().join(FILE))? {
         return Ok(Settings::parse(FILE, &text)?);
     }
@@ -238,26 +232,41 @@ fn workspace_folder(repo: &Repo, cwd: &Path) -> Result<String, PipelineError> {
         .into_owned())
 }
 
-/// A new run: both sides built, everything known about them recorded.
-fn start(ask: &Ask, plan: Plan, workshop: &Workshop) -> Result<(Journal, RunFolder, Sides), PipelineError> {
-    let started_at = timestamp();
-    let name = format!("{}-{}", started_at.replace(':', ""), plan.head.short());
-    let run = workshop.room.new_run(&name)?;
+/// A new run, built.
+struct Built {
+    journal: Journal,
+    run: RunFolder,
+    product: Product,
+}
+
+/// Both sides built, everything known about them recorded.
+fn build_sides(ask: &Ask, plan: Plan, workshop: &Workshop) -> Result<Built, PipelineError> {
+    let header = header(plan);
+    let run = workshop.room.new_run(&header.run)?;
     let path = ask.recording.clone().unwrap_or_else(|| run.recording());
-    let header = Header {
-        schema: SCHEMA.to_owned(),
-        tool: env!("CARGO_PKG_VERSION").to_owned(),
-        run: name,
-        started_at,
-        plan: plan.clone(),
-    };
     let mut journal = Journal::create(&path, header)?;
     journal.append(Event::Host(machine::host()))?;
-    let product = workshop.build(&plan, &run)?;
-    for event in product.events {
-        journal.append(event)?;
+    let product = workshop.build(&journal.recording.header.plan, &run)?;
+    for event in &product.events {
+        journal.append(event.clone())?;
     }
-    Ok((journal, run, product.sides))
+    Ok(Built {
+        journal,
+        run,
+        product,
+    })
+}
+
+/// A run that begins now; its name is that of its folder.
+fn header(plan: Plan) -> Header {
+    let started_at = timestamp();
+    Header {
+        schema: SCHEMA.to_owned(),
+        tool: env!("CARGO_PKG_VERSION").to_owned(),
+        run: format!("{}-{}", started_at.replace(':', ""), plan.head.short()),
+        started_at,
+        plan,
+    }
 }
 
 /// An interrupted run of the same comparison, as it was left.
@@ -266,22 +275,26 @@ fn resume(ask: &Ask, plan: &Plan, workshop: &Workshop) -> Result<(Journal, RunFo
         Some(path) => vec![path.clone()],
         None => workshop.room.recordings(),
     };
-    let unfinished = candidates
-        .into_iter()
-        .find(|path| store::read_recording(path).is_ok_and(|recording| recording.can_go_on_as(plan)));
-    let Some(path) = unfinished else {
-        return Err(HomeError::NothingToResume.into());
-    };
-    let journal = Journal::resume(&path)?;
+    let journal = unfinished(candidates, plan, workshop.view)?;
     let run = workshop.room.run(&journal.recording.header.run);
     run.verify(&journal.recording)?;
-    workshop.view.say(&format!(
+    let sides = workshop.lay_again(&journal.recording.header.plan)?;
+    Ok((journal, run, sides))
+}
+
+/// The first of these recordings that can go on as planned.
+fn unfinished(candidates: Vec<PathBuf>, plan: &Plan, view: &View) -> Result<Journal, PipelineError> {
+    let path = candidates
+        .into_iter()
+        .find(|path| store::read_recording(path).is_ok_and(|recording| recording.can_go_on_as(plan)))
+        .ok_or(HomeError::NothingToResume)?;
+    let journal = Journal::resume(&path)?;
+    view.say(&format!(
         "going on with the run of {}: {} slots are measured",
         journal.recording.header.started_at,
         journal.recording.slots.len()
     ));
-    let sides = workshop.lay_again(&journal.recording.header.plan)?;
-    Ok((journal, run, sides))
+    Ok(journal)
 }
 
 /// Finds out which scenarios there are, unless the recording knows, and measures them.

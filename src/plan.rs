@@ -46,6 +46,9 @@ pub struct Selection {
     pub toolchain: Option<String>,
     /// Whose bench sources are compiled.
     pub harness: Harness,
+    /// Globs of tracked files, outside of bench folders, that benches read as they run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub run_files: Vec<String>,
 }
 
 /// Whose bench sources measure which library.
@@ -78,6 +81,22 @@ pub struct Measuring {
     pub confirm: bool,
     /// One scenario may take this long in one process before it is killed, in seconds; `None`: derived from the budget.
     pub timeout_s: Option<f64>,
+}
+
+impl Measuring {
+    /// What holds where nothing is said: ten minutes, as many rounds as the decisions need, confirmation.
+    #[must_use]
+    pub fn with_seed(seed: u64) -> Self {
+        Self {
+            budget_s: Some(600.0),
+            rounds: None,
+            seed,
+            shard: None,
+            identical: false,
+            confirm: true,
+            timeout_s: None,
+        }
+    }
 }
 
 /// Fewest rounds a verdict is based on: four pairs of rounds, so that each order of the sides has four members and

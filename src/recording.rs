@@ -8,6 +8,7 @@
 
 mod measured;
 mod merge;
+mod preparation;
 mod progression;
 mod read;
 
@@ -176,6 +177,9 @@ pub struct ChangedPiece {
     pub line: u32,
     /// String literals in it, which name the benchmarks it registers.
     pub literals: Vec<String>,
+    /// Whether it is a file that benches may read as they run, instead of a part of their source.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub run_file: bool,
 }
 
 /// Rust sources that differ between the sides, by whether any measured executable was compiled from them.
@@ -247,8 +251,10 @@ pub struct Recording {
     pub incidents: Vec<Incident>,
     /// All notes.
     pub notes: Vec<String>,
-    /// One for each part of the run that came to an end by itself.
+    /// How each of the joined recordings ended; a run that was resumed counts once, with all its seconds.
     pub ends: Vec<End>,
+    /// Number of joined recordings: above the number of ends if one was killed.
+    pub parts: usize,
     /// Whether the last line of the file was cut off.
     pub truncated: bool,
 }
@@ -270,6 +276,7 @@ impl Recording {
             incidents: Vec::new(),
             notes: Vec::new(),
             ends: Vec::new(),
+            parts: 1,
             truncated: false,
         }
     }
@@ -288,8 +295,26 @@ impl Recording {
             Event::Slot(slot) => self.slots.push(slot),
             Event::Incident(incident) => self.incidents.push(incident),
             Event::Note { text } => self.notes.push(text),
-            Event::End(end) => self.ends.push(end),
+            Event::End(end) => {
+                let before_s: f64 = self.ends.drain(..).map(|end| end.total_s).sum();
+                self.ends.push(End {
+                    total_s: before_s + end.total_s,
+                    ..end
+                });
+            }
         }
+    }
+
+    /// Whether the user stopped the run, or one of the joined ones, and did not go on with it.
+    #[must_use]
+    pub fn interrupted(&self) -> bool {
+        self.ends.iter().any(|end| end.reason == EndReason::Interrupted)
+    }
+
+    /// Whether the run, or one of the joined ones, did not end by itself and did not go on.
+    #[must_use]
+    pub fn killed(&self) -> bool {
+        self.ends.len() < self.parts
     }
 
     /// The build of one side, if there was one.
@@ -307,8 +332,8 @@ impl Recording {
             .find(|executable| &executable.target == target)
     }
 
-    /// Whether both sides run the same thing for this target: they load the same code and data, and no data file in
-    /// its bench folder, which it may read as it runs, differs.
+    /// Whether both sides run the same thing for this target: they load the same code and data, and no file that it may
+    /// read as it runs differs.
     #[must_use]
     pub fn identical(&self, target: &Target) -> bool {
         match (
@@ -316,41 +341,27 @@ impl Recording {
             self.executable(Side::Head, target),
         ) {
             (Some(base), Some(head)) => {
-                base.loaded_sha256 == head.loaded_sha256 && !self.bench_data_differ(target)
+                base.loaded_sha256 == head.loaded_sha256 && !self.run_files_differ(target)
             }
             _ => false,
         }
     }
 
-    fn bench_data_differ(&self, target: &Target) -> bool {
+    fn run_files_differ(&self, target: &Target) -> bool {
         let own = self
             .bench_changes
             .iter()
             .filter(|change| &change.target == target);
-        own.flat_map(|change| &change.pieces)
-            .any(|piece| !piece.file.ends_with(".rs"))
+        own.flat_map(|change| &change.pieces).any(|piece| piece.run_file)
     }
 
-    /// Whether a run with this plan may go on where this recording stops: it is unfinished, preparation is complete, and
-    /// it measures the same part of the same executables. Budget and limits may differ; those of the recording hold.
-    #[must_use]
-    pub fn can_go_on_as(&self, plan: &Plan) -> bool {
-        let own = &self.header.plan;
-        let finished = self
-            .ends
-            .last()
-            .is_some_and(|end| end.reason != EndReason::Interrupted);
-        !finished
-            && self.timing.is_some()
-            && (&own.base.sha, &own.head.sha, &own.selection)
-                == (&plan.base.sha, &plan.head.sha, &plan.selection)
-            && own.measuring.shard == plan.measuring.shard
-    }
-
-    /// Seconds spent in measured processes.
+    /// Seconds spent on measuring: in measured processes, and waiting for a quiet moment to start them.
     #[must_use]
     pub fn measured_s(&self) -> f64 {
-        self.slots.iter().map(|slot| slot.wall_s).sum()
+        self.slots
+            .iter()
+            .map(|slot| slot.wall_s + slot.waited_s.unwrap_or(0.0))
+            .sum()
     }
 
     /// First unused round of a phase, even so that pairs of rounds stay together.

@@ -250,6 +250,7 @@ mod tests {
             target: target(),
             at_s: 0.0,
             wall_s: 5.0,
+            waited_s: None,
             contention: Contention::default(),
             observations,
         };

@@ -1,6 +1,6 @@
 //! Numbers with their unit, and how people write them.
 //!
-//! Only types and parsing live here; turning a number into words is `report::format`.
+//! Types, parsing, and the plural; how a measured number is written is the business of `report::format`.
 
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
@@ -55,6 +55,16 @@ pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
     }
 }
 
+/// A number of things: `1 row`, `2 rows`, `0 rows`. For nouns whose plural ends in s.
+#[must_use]
+pub fn count(number: usize, noun: &str) -> String {
+    if number == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{number} {noun}s")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,5 +88,13 @@ mod tests {
         for wrong in ["0s", "-1s", "10", "soon", ""] {
             assert_eq!(parse_duration(wrong), Err(UnitError::Duration(wrong.to_owned())));
         }
+    }
+
+    #[test]
+    fn one_row_is_singular() {
+        assert_eq!(
+            [0, 1, 2].map(|number| count(number, "row")),
+            ["0 rows", "1 row", "2 rows"]
+        );
     }
 }

@@ -1,10 +1,13 @@
 //! The workshop: lays out both sides, base first, builds them in one tree, and keeps what they became.
 
 mod facts;
+mod packing;
 
 use self::facts::{
     bench_changes, changed_sources, foreign_harness, no_benches_note, note_on, provenance_notes,
 };
+pub use self::packing::{pack, unpack};
+
 use crate::bench_source::Sources;
 use crate::build::{Benches, Built, BuiltFile};
 use crate::difference::{Circumstances, differences};
@@ -20,6 +23,7 @@ use crate::edge::view::View;
 use crate::plan::{Harness, Plan};
 use crate::recording::{Build, Event, Executable, Skipped};
 use crate::revision::{Revision, Side};
+use crate::run_files::RunFiles;
 use std::path::{Path, PathBuf};
 
 /// Names under which packages of criterion's kind are known to a lock file.
@@ -45,6 +49,8 @@ pub struct Product {
     pub events: Vec<Event>,
     /// The tree, ready to hold either side.
     pub sides: Sides,
+    /// What base's and head's tree was laid out from.
+    pub snapshots: [Snapshot; 2],
 }
 
 /// Neither side can be built or measured.
@@ -65,6 +71,12 @@ pub enum WorkshopError {
     /// Cargo could not be used.
     #[error(transparent)]
     Cargo(#[from] CargoError),
+    /// A bundle could not be written or read.
+    #[error(transparent)]
+    Bundle(#[from] crate::edge::archive::ArchiveError),
+    /// A pattern for run files is none.
+    #[error(transparent)]
+    RunFiles(#[from] crate::run_files::GlobError),
 }
 
 /// One side on its way through the workshop.
@@ -92,6 +104,7 @@ impl Workshop<'_> {
         let head = self.piece(Side::Head, plan, head_snapshot, Some(&base), &tree)?;
         let head_kept = self.keep(&head, run)?;
 
+        let run_files = RunFiles::new(&plan.selection.run_files)?;
         let mut events = Vec::new();
         for (piece, revision, (executables, foreign)) in
             [(&base, &plan.base, base_kept), (&head, &plan.head, head_kept)]
@@ -99,16 +112,25 @@ impl Workshop<'_> {
             events.extend(piece.snapshot.notes.iter().map(|note| note_on(piece.side, note)));
             events.push(Event::Build(piece.record(revision, executables, foreign)));
         }
-        let (before, after) = (self.circumstances(&base), self.circumstances(&head));
+        let (before, after) = (circumstances(&base, &run_files), circumstances(&head, &run_files));
         events.extend(differences(&before, &after).into_iter().map(Event::Difference));
         if plan.selection.harness == Harness::Own {
-            events.extend(bench_changes(&base, &head).into_iter().map(Event::BenchChange));
+            events.extend(
+                bench_changes(&base, &head, &run_files)
+                    .into_iter()
+                    .map(Event::BenchChange),
+            );
         }
         events.extend(no_benches_note(&head, plan));
         events.extend(provenance_notes(&base, &head));
         events.push(Event::ChangedSources(changed_sources(&base, &head)));
         let sides = Sides::new(tree, &base.snapshot, &head.snapshot, self.room.sides())?;
-        Ok(Product { events, sides })
+        let snapshots = [base.snapshot, head.snapshot];
+        Ok(Product {
+            events,
+            sides,
+            snapshots,
+        })
     }
 
     /// Lays out both sides again for a run that goes on, without building.
@@ -126,11 +148,13 @@ impl Workshop<'_> {
     fn snapshots(&self, plan: &Plan) -> Result<[Snapshot; 2], WorkshopError> {
         let base = self.repo.snapshot(&plan.base)?;
         let head = self.repo.snapshot(&plan.head)?;
+        let run_files = RunFiles::new(&plan.selection.run_files)?;
+        let harness = |path: &Path| run_files.are_harness(path);
         Ok(match plan.selection.harness {
             Harness::Own => [base, head],
-            Harness::Head => [base.overlay(&head, in_bench_folder), head],
+            Harness::Head => [base.overlay(&head, harness), head],
             Harness::Base => {
-                let head = head.overlay(&base, in_bench_folder);
+                let head = head.overlay(&base, harness);
                 [base, head]
             }
         })
@@ -249,29 +273,6 @@ impl Workshop<'_> {
         }
         Ok((executables, foreign))
     }
-
-    fn circumstances(&self, piece: &Piece) -> Circumstances {
-        let mut circumstances = Circumstances {
-            lock: piece.built.lock.clone(),
-            toolchain: piece.toolchain.clone(),
-            scripts: piece.built.scripts.clone(),
-            ..Circumstances::default()
-        };
-        for (path, _) in piece.snapshot.entries() {
-            let text = || piece.text(path);
-            let key = path.to_string_lossy().into_owned();
-            if path.file_name().is_some_and(|name| name == "Cargo.toml") {
-                circumstances.manifests.extend(text().map(|text| (key, text)));
-            } else if path.ends_with(".cargo/config.toml") || path.ends_with(".cargo/config") {
-                circumstances.configs.extend(text().map(|text| (key, text)));
-            } else if in_bench_folder(path) && path.extension().is_none_or(|extension| extension != "rs") {
-                circumstances
-                    .bench_data
-                    .extend(piece.snapshot.content_id(path).map(|id| (key, id.to_string())));
-            }
-        }
-        circumstances
-    }
 }
 
 impl Piece {
@@ -311,8 +312,26 @@ impl Piece {
     }
 }
 
-/// Whether a path is below the `benches` folder of some package.
-fn in_bench_folder(path: &Path) -> bool {
-    path.parent()
-        .is_some_and(|parent| parent.iter().any(|part| part == "benches"))
+/// What differs between sides is found in these facts of each.
+fn circumstances(piece: &Piece, run_files: &RunFiles) -> Circumstances {
+    let mut circumstances = Circumstances {
+        lock: piece.built.lock.clone(),
+        toolchain: piece.toolchain.clone(),
+        scripts: piece.built.scripts.clone(),
+        ..Circumstances::default()
+    };
+    for (path, _) in piece.snapshot.entries() {
+        let text = || piece.text(path);
+        let key = path.to_string_lossy().into_owned();
+        if path.file_name().is_some_and(|name| name == "Cargo.toml") {
+            circumstances.manifests.extend(text().map(|text| (key, text)));
+        } else if path.ends_with(".cargo/config.toml") || path.ends_with(".cargo/config") {
+            circumstances.configs.extend(text().map(|text| (key, text)));
+        } else if run_files.hold(path) {
+            circumstances
+                .bench_data
+                .extend(piece.snapshot.content_id(path).map(|id| (key, id.to_string())));
+        }
+    }
+    circumstances
 }

@@ -340,14 +340,22 @@ fn the_keys_of_a_recording_are_those_that_are_written() {
 /// An event with what may be left out filled in. A new kind of event is a compile error here.
 fn complete(mut event: Event) -> Event {
     match &mut event {
-        Event::Header(header) => header.plan.measuring.shard = Some(Shard { index: 1, count: 2 }),
+        Event::Header(header) => {
+            header.plan.measuring.shard = Some(Shard { index: 1, count: 2 });
+            header.plan.selection.run_files = vec!["testdata/**".to_owned()];
+        }
         Event::Host(host) => host.gpus = vec!["one".to_owned()],
         Event::Build(build) => build.skipped.push(Skipped {
             target: story::target(),
             reason: "libtest harness".to_owned(),
         }),
-        Event::Difference(_) | Event::BenchChange(_) | Event::ChangedSources(_) | Event::Scenario(_) => {}
-        Event::Timing(_) | Event::Slot(_) | Event::Incident(_) | Event::Note { .. } | Event::End(_) => {}
+        Event::BenchChange(change) => change.pieces.iter_mut().for_each(|piece| piece.run_file = true),
+        Event::Slot(slot) => {
+            slot.waited_s = Some(0.0);
+            slot.contention.slowdown = Some([1.0, 1.0]);
+        }
+        Event::Difference(_) | Event::ChangedSources(_) | Event::Scenario(_) => {}
+        Event::Timing(_) | Event::Incident(_) | Event::Note { .. } | Event::End(_) => {}
     }
     event
 }

@@ -17,8 +17,8 @@ mod story;
 
 use abreast::judge::judge;
 use abreast::recording::{
-    BenchChange, ChangedPiece, ChangedSources, Difference, End, EndReason, Event, Host, IncidentKind, Phase,
-    Recording, RecordingError, Timing,
+    BenchChange, ChangedPiece, ChangedSources, Difference, Event, Host, IncidentKind, Phase, Recording,
+    RecordingError, Timing,
 };
 use abreast::report::markdown;
 use abreast::revision::Side;
@@ -205,10 +205,6 @@ fn dressed(story: &mut Story) {
         compiled: vec!["src/lib.rs".to_owned()],
         elsewhere: Vec::new(),
     };
-    recording.ends.push(End {
-        total_s: 75.0,
-        reason: EndReason::Decided,
-    });
 }
 
 /// Three samples of whole nanoseconds around `ns` per iteration, with half a percent of noise a process.
@@ -265,6 +261,7 @@ fn bench_added() -> Story {
             file: "benches/kernels.rs".to_owned(),
             line: 12,
             literals: vec!["render".to_owned()],
+            run_file: false,
         }],
     });
     story.run(

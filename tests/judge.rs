@@ -370,6 +370,7 @@ fn with_changed_source(literals: &[&str]) -> Story {
             file: "benches/kernels.rs".to_owned(),
             line: 12,
             literals: literals.iter().map(|literal| (*literal).to_owned()).collect(),
+            run_file: false,
         }],
     });
     story.without_confirmation().measure(16, constants(100.0, 150.0));
@@ -865,7 +866,8 @@ fn a_recording_that_was_written_and_read_is_judged_the_same() {
         .into_iter()
         .chain(recording.builds.iter().cloned().map(Event::Build))
         .chain(recording.scenarios.iter().cloned().map(Event::Scenario))
-        .chain(recording.slots.iter().cloned().map(Event::Slot));
+        .chain(recording.slots.iter().cloned().map(Event::Slot))
+        .chain(recording.ends.iter().cloned().map(Event::End));
     let lines: Vec<String> = events
         .map(|event| serde_json::to_string(&event).unwrap())
         .collect();

@@ -243,6 +243,7 @@ fn garbage() -> impl Strategy<Value = Story> {
                         file: "x".to_owned(),
                         line: 1,
                         literals: vec!["b".to_owned()],
+                        run_file: false,
                     }],
                 });
             }

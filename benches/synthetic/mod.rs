@@ -97,6 +97,7 @@ fn slot(
         target: target(),
         at_s: f64::from(round),
         wall_s: 1.0,
+        waited_s: Some(0.0),
         contention: Contention {
             run_queue_ms: Some(0.9),
             involuntary_switches: Some(3),
@@ -105,6 +106,7 @@ fn slot(
             steal_ms: Some(0.0),
             pressure_ms: Some(1.2),
             load1: Some(1.1),
+            slowdown: Some([1.0, 1.25]),
         },
         observations,
     }

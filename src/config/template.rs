@@ -32,6 +32,7 @@ fn example(key: &str) -> &'static str {
         "profile" => "\"bench\"",
         "toolchain" => "\"stable\"",
         "harness" => "\"own\"",
+        "run-files" => "[\"testdata/**\"]",
         "budget" => "\"10m\"",
         "rounds" => "32",
         "timeout" => "\"60s\"",

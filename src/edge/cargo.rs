@@ -18,7 +18,6 @@ use cargo_metadata::{Message, Metadata, TargetKind};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Cargo in one side's tree.
 #[derive(Debug)]
@@ -327,7 +326,8 @@ impl<'a> Cargo<'a> {
             args: args.iter().map(OsString::from).collect(),
             cwd: self.tree.join(&self.selection.folder),
             env: environment(self.selection.toolchain.as_deref(), self.target_dir),
-            timeout: None::<Duration>,
+            timeout: None,
+            processor: None,
         }
     }
 }

@@ -232,6 +232,7 @@ impl Bench {
             cwd: self.cwd.clone(),
             env,
             timeout: None,
+            processor: None,
         }
     }
 

@@ -1,19 +1,21 @@
-//! The tool's own folder: one room for each repository, with its private tree, its target directory and its runs.
+//! The tool's own folder: one room for each repository or bundle, with its private tree, its target directory and its
+//! runs.
 //!
 //! ```text
-//! ABREAST_HOME/<repository>-<hash>/
+//! ABREAST_HOME/<name>-<hash>/
 //!     lock                 held while a run works here
 //!     child                number of the running child, so that a later run can end it
 //!     tree/                the one private tree; both sides are built here, at one absolute path
 //!     sides/               files of whichever side the tree does not hold at the moment
 //!     target/              cargo's target directory
-//!     runs/<run>/          recording.jsonl, base/ and head/ executables, scratch/
+//!     runs/<run>/          recording.jsonl, base/ and head/ executables, scratch/, bundle/ as it was unpacked
 //! ```
 #![expect(
     clippy::disallowed_methods,
     reason = "this file is where the tool's own folder is kept"
 )]
 
+use crate::digest::{sha256, written};
 use crate::recording::Recording;
 use crate::revision::Side;
 use object::{Object, ObjectSection};
@@ -25,7 +27,7 @@ use std::path::{Path, PathBuf};
 /// Runs whose executables and recordings are kept for `--resume` and for a second look.
 const KEPT_RUNS: usize = 5;
 
-/// One repository's room in the tool's folder, locked.
+/// The room of one repository or bundle in the tool's folder, locked.
 #[derive(Debug)]
 pub struct Room {
     folder: PathBuf,
@@ -78,8 +80,21 @@ impl Room {
     ///
     /// # Errors
     /// [`HomeError`] if the folder cannot be made or locked.
-    pub fn enter(common_dir: &Path, waiting: impl FnOnce(&str)) -> Result<Self, HomeError> {
-        let folder = home()?.join(room_name(common_dir));
+    pub fn of_repository(common_dir: &Path, waiting: impl FnOnce(&str)) -> Result<Self, HomeError> {
+        Self::enter(&repository_name(common_dir), waiting)
+    }
+
+    /// The same for the bundle with this digest, which may be at another place another time.
+    ///
+    /// # Errors
+    /// As [`Room::of_repository`].
+    pub fn of_bundle(digest: &str, waiting: impl FnOnce(&str)) -> Result<Self, HomeError> {
+        let short = digest.get(..16).unwrap_or(digest);
+        Self::enter(&format!("bundle-{short}"), waiting)
+    }
+
+    fn enter(name: &str, waiting: impl FnOnce(&str)) -> Result<Self, HomeError> {
+        let folder = home()?.join(name);
         std::fs::create_dir_all(&folder).map_err(io(&folder, "made"))?;
         let path = folder.join("lock");
         let mut lock = File::options()
@@ -198,6 +213,26 @@ impl RunFolder {
         self.folder.join(relative)
     }
 
+    /// Where the contents of a bundle are unpacked.
+    #[must_use]
+    pub fn unpacked(&self) -> PathBuf {
+        self.folder.join("bundle")
+    }
+
+    /// Puts an unpacked executable where the recording expects it.
+    ///
+    /// # Errors
+    /// [`HomeError`] if it cannot be copied.
+    pub fn place(&self, relative: &str, content: &Path) -> Result<(), HomeError> {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = self.path(relative);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(io(folder, "made"))?;
+        }
+        std::fs::copy(content, &path).map_err(io(&path, "written"))?;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).map_err(io(&path, "written"))
+    }
+
     /// Copies an executable out of the target directory, where the other side's build would replace it.
     /// Returns its path relative to this folder and its digests.
     ///
@@ -246,7 +281,7 @@ impl RunFolder {
 /// is among them but tells only that some byte differs somewhere. A format this cannot read counts as loaded whole.
 #[must_use]
 pub fn digests(bytes: &[u8]) -> Digests {
-    let file = hex(&Sha256::digest(bytes));
+    let file = sha256(bytes);
     let loaded = object::File::parse(bytes)
         .ok()
         .and_then(|object| loaded(&object))
@@ -273,15 +308,7 @@ fn loaded(object: &object::File<'_>) -> Option<String> {
         hash.update(section.size().to_le_bytes());
         hash.update(section.data().ok()?);
     }
-    any.then(|| hex(&hash.finalize()))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    any.then(|| written(&hash.finalize()))
 }
 
 fn home() -> Result<PathBuf, HomeError> {
@@ -293,7 +320,7 @@ fn home() -> Result<PathBuf, HomeError> {
     Ok(base.cache_dir().join("abreast"))
 }
 
-fn room_name(common_dir: &Path) -> String {
+fn repository_name(common_dir: &Path) -> String {
     let folder = common_dir
         .parent()
         .and_then(Path::file_name)
@@ -304,7 +331,7 @@ fn room_name(common_dir: &Path) -> String {
         .filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c))
         .take(40)
         .collect();
-    let digest = hex(&Sha256::digest(common_dir.as_os_str().as_encoded_bytes()));
+    let digest = sha256(common_dir.as_os_str().as_encoded_bytes());
     format!("{name}-{}", &digest[..8])
 }
 
@@ -349,8 +376,8 @@ mod tests {
     #[test]
     fn repositories_of_the_same_name_have_different_rooms() {
         let (one, two) = (
-            room_name(Path::new("/a/x/.git")),
-            room_name(Path::new("/b/x/.git")),
+            repository_name(Path::new("/a/x/.git")),
+            repository_name(Path::new("/b/x/.git")),
         );
         assert!(one.starts_with("x-") && two.starts_with("x-"));
         assert_ne!(one, two);

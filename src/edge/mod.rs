@@ -3,6 +3,7 @@
 //! Files here observe and act; they decide nothing about speed. They import the nouns and [`process`], not each other
 //! (git's files form one thing, and the tree holds git's snapshots). `workshop`, `lab` and `pipeline` put them together.
 
+pub mod archive;
 pub mod cargo;
 pub mod clock;
 pub mod criterion;
@@ -10,6 +11,7 @@ pub mod git;
 pub mod home;
 pub mod machine;
 pub mod process;
+pub mod quiet;
 pub mod store;
 pub mod terminal;
 pub mod tree;

@@ -9,10 +9,13 @@
     reason = "this file is where processes are started and /proc/PID is read"
 )]
 
+mod placement;
 mod usage;
 
+pub use self::placement::{on, processors};
 pub use self::usage::Usage;
 
+use self::placement::spawn_on;
 use self::usage::{run_queue_ms, usage};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::{Signal, killpg};
@@ -40,6 +43,8 @@ pub struct Launch {
     pub env: Vec<(OsString, Option<OsString>)>,
     /// Killed after this long.
     pub timeout: Option<Duration>,
+    /// Processor it starts on; it may move on from there.
+    pub processor: Option<usize>,
 }
 
 /// How a child ended.
@@ -159,7 +164,7 @@ impl Runner {
         let (reader, writer) = std::io::pipe().map_err(failed)?;
         let mut command = command(launch);
         command.stdout(writer.try_clone().map_err(failed)?).stderr(writer);
-        let child = command.spawn().map_err(failed)?;
+        let child = spawn_on(launch.processor, &mut command).map_err(failed)?;
         drop(command); // holds the pipe's write ends
         self.attend(launch, child, reader, |_| ())
     }

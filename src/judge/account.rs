@@ -3,11 +3,12 @@
 use crate::judge::assessment::Assessment;
 use crate::judge::wording;
 use crate::plan::Harness;
-use crate::recording::{EndReason, Recording};
+use crate::recording::Recording;
 use crate::report::{Change, Finding};
 use crate::revision::Side;
 use crate::stats::quantile::median;
 use crate::stats::trimmed::trimmed;
+use crate::units::count;
 use crate::verdict::Verdict;
 use std::collections::BTreeMap;
 
@@ -36,16 +37,15 @@ pub fn notes(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<String> {
         ));
     }
     notes.extend(uniform_shift(findings));
+    notes.extend(busy_neighbour(recording));
     if recording.truncated {
         notes.push(
             "the recording was cut off: the run did not end by itself, and its last slot is lost".to_owned(),
         );
+    } else if recording.killed() {
+        notes.push("the run did not end by itself: what it had measured by then is judged".to_owned());
     }
-    if recording
-        .ends
-        .last()
-        .is_some_and(|end| end.reason == EndReason::Interrupted)
-    {
+    if recording.interrupted() {
         notes.push("the run was interrupted before every scenario was decided".to_owned());
     }
     let not_reached = assessment
@@ -56,14 +56,14 @@ pub fn notes(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<String> {
     if not_reached > 0 {
         notes.push(format!(
             "not measured for lack of budget: {}",
-            wording::count(not_reached, "scenario")
+            count(not_reached, "scenario")
         ));
     }
     let elsewhere = assessment.rows.len() - findings.len();
     if elsewhere > 0 {
         notes.push(format!(
             "{} measured by other shards: join the recordings with `abreast judge FILE...`",
-            wording::count(elsewhere, "scenario")
+            count(elsewhere, "scenario")
         ));
     }
     notes.extend(skipped(recording));
@@ -74,6 +74,32 @@ pub fn notes(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<String> {
         }
     }
     notes
+}
+
+/// From here on a fixed loop was slowed by somebody else: a core that is shared shows as 1.3 to 2. Chosen.
+const SLOWED: f64 = 1.2;
+/// Part of the slots that must have met that to be worth a sentence. Chosen.
+const OFTEN: f64 = 0.2;
+
+/// That somebody else's work, which no counter shows, slowed the processors often.
+fn busy_neighbour(recording: &Recording) -> Option<String> {
+    let told: Vec<[f64; 2]> = recording
+        .slots
+        .iter()
+        .filter_map(|slot| slot.contention.slowdown)
+        .collect();
+    let slowed = |at: usize| told.iter().filter(|slowdown| slowdown[at] >= SLOWED).count();
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 slots")]
+    let part = |count: usize| count as f64 / told.len() as f64;
+    (!told.is_empty() && part(slowed(1)) >= OFTEN).then(|| {
+        format!(
+            "somebody else on this machine slowed its processors: a fixed loop took {} times as long or more before \
+             {:.0} % of the processes and after {:.0} % of them",
+            SLOWED,
+            part(slowed(0)) * 100.0,
+            part(slowed(1)) * 100.0
+        )
+    })
 }
 
 /// Fewest rows that can move together: below, a few related benchmarks are no pattern. Chosen.
@@ -162,34 +188,31 @@ pub fn blind_spots(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<Str
     if unclear > 0 {
         spots.push(format!(
             "{} unclear: a change there may have gone unseen",
-            wording::count(unclear, "row")
+            count(unclear, "row")
         ));
     }
     let failed = rows(Verdict::Failed);
     if failed > 0 {
-        spots.push(format!(
-            "{} could not be measured",
-            wording::count(failed, "scenario")
-        ));
+        spots.push(format!("{} could not be measured", count(failed, "scenario")));
     }
     let not_comparable = rows(Verdict::NotComparable);
     if not_comparable > 0 {
         spots.push(format!(
             "{} not comparable: the sides run different experiments there",
-            wording::count(not_comparable, "row")
+            count(not_comparable, "row")
         ));
     }
     let elsewhere = &recording.changed_sources.elsewhere;
     if !elsewhere.is_empty() {
         spots.push(format!(
             "{} in no measured bench: {}",
-            wording::count(elsewhere.len(), "changed Rust file"),
+            count(elsewhere.len(), "changed Rust file"),
             wording::some(elsewhere)
         ));
     }
     let skipped = skipped(recording).len();
     if skipped > 0 {
-        spots.push(format!("{} skipped", wording::count(skipped, "bench target")));
+        spots.push(format!("{} skipped", count(skipped, "bench target")));
     }
     let blunt = findings
         .iter()
@@ -198,7 +221,7 @@ pub fn blind_spots(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<Str
     if blunt > 0 {
         spots.push(format!(
             "{} could only have shown changes beyond the {} margin",
-            wording::count(blunt, "row"),
+            count(blunt, "row"),
             wording::size(assessment.policy.margin.0)
         ));
     }

@@ -11,6 +11,7 @@ use crate::judge::wording::{self, first_line};
 use crate::metric::Better;
 use crate::plan::MIN_ROUNDS;
 use crate::report::{Change, Finding};
+use crate::units::count;
 use crate::verdict::Verdict;
 
 /// The finding of a row of a report that has this many candidates.
@@ -84,7 +85,7 @@ pub fn finding(assessment: &Assessment<'_>, row: &Row<'_>, candidates: usize) ->
 fn compared(finding: &mut Finding, assessment: &Assessment<'_>, row: &Row<'_>, candidates: usize) {
     let Some(decided) = &row.decided else {
         if !fail_if_unmeasured(finding, assessment, row) {
-            let rounds = wording::count(row.comparison.measured.len(), "paired round");
+            let rounds = count(row.comparison.measured.len(), "paired round");
             finding.notes.push(if row.rounds() < MIN_ROUNDS {
                 format!("{rounds}: a verdict needs at least {MIN_ROUNDS}")
             } else {
@@ -175,7 +176,7 @@ fn note_losses(finding: &mut Finding, assessment: &Assessment<'_>, row: &Row<'_>
     if let Some(first) = lost.next() {
         finding.notes.push(format!(
             "{} lost, the first: {}",
-            wording::count(1 + lost.count(), "slot"),
+            count(1 + lost.count(), "slot"),
             sentence(first)
         ));
     }

@@ -96,8 +96,7 @@ impl<'a> TargetFacts<'a> {
 
     fn both(&self, comparison: &Comparison, touched: Option<&ChangedPiece>) -> Standing {
         if self.identical {
-            let measured = comparison.base.slots > 0 && comparison.head.slots > 0;
-            return if measured || self.measures_identical {
+            return if self.measures_identical {
                 Standing::Compared(vec!["identical executables: any change is noise".to_owned()])
             } else {
                 Standing::Identical

@@ -35,16 +35,6 @@ pub fn nanoseconds(ns: f64) -> String {
     format!("{} {unit}", trim_zeros(&format!("{scaled:.digits$}")))
 }
 
-/// `1 row`, `2 rows`: for nouns whose plural ends in s.
-#[must_use]
-pub fn count(number: usize, noun: &str) -> String {
-    if number == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{number} {noun}s")
-    }
-}
-
 /// The first few of a list: `a, b, c and 4 more`.
 #[must_use]
 pub fn some(names: &[String]) -> String {
@@ -89,6 +79,5 @@ mod tests {
         assert_eq!(nanoseconds(0.18), "0.18 ns");
         assert_eq!(nanoseconds(50_000.0), "50 µs");
         assert_eq!(nanoseconds(1.0), "1 ns");
-        assert_eq!([count(1, "row"), count(0, "row")], ["1 row", "0 rows"]);
     }
 }

@@ -3,7 +3,9 @@
 use crate::plan::{MIN_ROUNDS, Plan};
 use crate::recording::{Entry, Incident, IncidentKind, Observation, Phase, Recording, Timing};
 use crate::revision::Side;
+use crate::scenario::Target;
 use crate::schedule::Job;
+use crate::stats::quantile::median;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Time per scenario and slot: short, because many short slots beat few long ones (docs/statistics.md has the study),
@@ -88,6 +90,29 @@ pub(super) fn costs(recording: &Recording) -> BTreeMap<u32, f64> {
     }
     sums.into_iter()
         .map(|(scenario, (sum, count))| (scenario, sum / f64::from(count)))
+        .collect()
+}
+
+/// Seconds that a process of each target spends on anything but its scenarios, most of it before the first one: what
+/// its benches set up. The first scenario's cost includes it, so it takes slots of several to tell; a target without
+/// such slots is absent.
+pub(super) fn starts(recording: &Recording) -> BTreeMap<Target, f64> {
+    let mut seen: BTreeMap<Target, Vec<f64>> = BTreeMap::new();
+    for slot in &recording.slots {
+        let costs: Vec<f64> = slot
+            .observations
+            .iter()
+            .map(|observation| observation.cost_s)
+            .collect();
+        if let [_, later @ ..] = costs.as_slice()
+            && let Some(typical_s) = median(later)
+        {
+            let own_s = slot.wall_s - later.iter().sum::<f64>() - typical_s;
+            seen.entry(slot.target.clone()).or_default().push(own_s.max(0.0));
+        }
+    }
+    seen.into_iter()
+        .filter_map(|(target, seconds)| Some((target, median(&seconds)?)))
         .collect()
 }
 

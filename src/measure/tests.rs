@@ -36,6 +36,8 @@ struct ScriptedLab<F> {
     slots: Vec<Slot>,
     /// Interrupt instead of running the slot with this number.
     interrupt_at: Option<usize>,
+    /// Seconds a process takes before its first scenario, which are part of that one's cost.
+    start_s: f64,
 }
 
 impl<F: FnMut(&Slot, u32) -> Act> ScriptedLab<F> {
@@ -44,6 +46,7 @@ impl<F: FnMut(&Slot, u32) -> Act> ScriptedLab<F> {
             script,
             slots: Vec::new(),
             interrupt_at: None,
+            start_s: 0.0,
         }
     }
 }
@@ -59,6 +62,7 @@ impl<F: FnMut(&Slot, u32) -> Act> Lab for ScriptedLab<F> {
                 target: slot.target.clone(),
                 at_s: 0.0,
                 wall_s: 0.0,
+                waited_s: None,
                 contention: Contention::default(),
                 observations: Vec::new(),
             },
@@ -73,11 +77,13 @@ impl<F: FnMut(&Slot, u32) -> Act> Lab for ScriptedLab<F> {
         self.slots.push(slot.clone());
         for scenario in &slot.scenarios {
             let act = (self.script)(slot, *scenario);
+            let first = outcome.record.observations.is_empty();
             let cost_s = if let Costs(_, cost_s) = act {
                 cost_s
             } else {
                 COST_S
             };
+            let cost_s = cost_s + if first { self.start_s } else { 0.0 };
             outcome.record.wall_s += cost_s;
             match act {
                 Takes(ns) | Costs(ns, _) => outcome.record.observations.push(Observation {
@@ -345,8 +351,8 @@ fn a_confirmation_that_was_cut_short_goes_on_where_it_stopped() {
         Takes(100.0 * noise(slot, scenario) * if slower { 1.1 } else { 1.0 })
     };
     let mut lab = ScriptedLab::new(script);
-    // Warm-up and sixteen rounds are 34 slots, ten rounds of the confirmation are twenty more.
-    lab.interrupt_at = Some(34 + 20);
+    // The warm-up has a process a side, sixteen rounds have two, ten rounds of the confirmation have one.
+    lab.interrupt_at = Some(2 + 64 + 20);
     assert_eq!(run(&mut lab, &mut journal), EndReason::Interrupted);
     assert_eq!(rounds_of(&journal, Phase::Confirm, 2), 10);
     let mut journal = Journal::resume(&path).unwrap();
@@ -371,6 +377,21 @@ fn a_flag_whose_confirmation_crashes_stays_with_a_warning() {
 }
 
 /// Case A28: one of forty benches sleeps for ever.
+#[test]
+fn a_process_is_short_unless_its_start_is_expensive() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut most_in_a_process = Vec::new();
+    for start_s in [0.0, 0.2] {
+        let mut journal = journal(&folder.path().join("r.jsonl"), 20, minutes(10.0));
+        let mut lab = ScriptedLab::new(steady);
+        lab.start_s = start_s;
+        run(&mut lab, &mut journal);
+        let measured = lab.slots.iter().filter(|slot| slot.phase == Phase::Measure);
+        most_in_a_process.push(measured.map(|slot| slot.scenarios.len()).max());
+    }
+    assert_eq!(most_in_a_process, [Some(2), Some(7)]);
+}
+
 #[test]
 fn a_hanging_scenario_is_killed_once_and_the_others_go_on() {
     let folder = tempfile::tempdir().unwrap();

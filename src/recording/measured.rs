@@ -35,6 +35,9 @@ pub struct SlotRecord {
     pub at_s: f64,
     /// Seconds the process ran.
     pub wall_s: f64,
+    /// Seconds spent before it, waiting for a processor that nobody slows down; absent in older recordings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited_s: Option<f64>,
     /// What else happened on the machine meanwhile.
     pub contention: Contention,
     /// What was measured, in the order the bench ran it.
@@ -108,6 +111,10 @@ pub struct Contention {
     pub pressure_ms: Option<f64>,
     /// Load average over one minute at the end of the slot.
     pub load1: Option<f64>,
+    /// How many times slower than the fastest a fixed loop was on the slot's processor just before and just after it,
+    /// each at least 1. A core whose other hardware thread works for somebody else shows as 1.3 to 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowdown: Option<[f64; 2]>,
 }
 
 /// Something that went wrong and what it hit.

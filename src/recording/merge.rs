@@ -55,7 +55,9 @@ impl Recording {
                 other.host.cpu.as_deref().unwrap_or("unknown processor")
             ));
         }
+        self.header.plan.measuring.identical |= other.header.plan.measuring.identical;
         self.ends.extend(other.ends);
+        self.parts += other.parts;
         self.truncated |= other.truncated;
         Ok(())
     }

@@ -150,16 +150,6 @@ fn two_parts(total: f64, per: f64, large: &str, small: &str) -> String {
     }
 }
 
-/// A number of things: `1 row`, `2 rows`, `0 rows`. For nouns whose plural ends in s.
-#[must_use]
-pub fn count(number: usize, noun: &str) -> String {
-    if number == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{number} {noun}s")
-    }
-}
-
 /// Percent of a size below tenfold or so: one decimal, none from 100 % on.
 fn percent_digits(fraction: f64) -> String {
     let percent = fraction * 100.0;
@@ -330,14 +320,6 @@ mod tests {
                 "2 h 5 min",
                 "–"
             ]
-        );
-    }
-
-    #[test]
-    fn one_row_is_singular() {
-        assert_eq!(
-            [0, 1, 2].map(|number| count(number, "row")),
-            ["0 rows", "1 row", "2 rows"]
         );
     }
 }

@@ -8,10 +8,10 @@ mod budget;
 mod escape;
 mod rows;
 
-use super::format::count;
 use super::label::Labels;
 use super::{Finding, Report, sentence, status, visible};
 use crate::revision::Revision;
+use crate::units::count;
 use crate::verdict::Verdict;
 use budget::Budget;
 use escape::{code, fenced, prose};

@@ -3,9 +3,10 @@
 //! They are plain text. Words that came from the machine or a bench are passed through untouched: the renderer that
 //! prints a sentence escapes all of it for its medium.
 
-use super::format::{change, count, seconds, setting, setting_ns};
+use super::format::{change, seconds, setting, setting_ns};
 use super::{Finding, Report, status};
 use crate::recording::Difference;
+use crate::units::count;
 use crate::verdict::{Flag, Verdict};
 
 /// The first line: the worst news and the count of every verdict that occurs.

@@ -3,9 +3,10 @@
 //! The verdict comes first, the table second, how it was measured last. Nothing needs colour, and nothing from a
 //! bench reaches the terminal unescaped.
 
-use super::format::{change, count, half_width, optional_value, size};
+use super::format::{change, half_width, optional_value, size};
 use super::label::Labels;
 use super::{Finding, Report, format, sentence, status, visible};
+use crate::units::count;
 use crate::verdict::{Flag, Verdict};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};

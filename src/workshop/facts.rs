@@ -7,6 +7,7 @@ use crate::edge::git::changed_paths;
 use crate::plan::Plan;
 use crate::recording::{BenchChange, ChangedPiece, ChangedSources, Event};
 use crate::revision::Side;
+use crate::run_files::RunFiles;
 use crate::scenario::Target;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,7 +37,7 @@ pub(super) fn foreign_harness(piece: &Piece, bench: &BenchTarget) -> String {
     }
 }
 
-pub(super) fn bench_changes(base: &Piece, head: &Piece) -> Vec<BenchChange> {
+pub(super) fn bench_changes(base: &Piece, head: &Piece, run_files: &RunFiles) -> Vec<BenchChange> {
     let by_target: BTreeMap<&Target, &BuiltFile> = base
         .built
         .benches
@@ -50,8 +51,8 @@ pub(super) fn bench_changes(base: &Piece, head: &Piece) -> Vec<BenchChange> {
         };
         let mut pieces = bench_source::changed_pieces(&base.sources(before), &head.sources(file));
         let compiled_in: Vec<String> = pieces.iter().map(|piece| piece.file.clone()).collect();
-        let data = changed_bench_data(base, head, &file.target).into_iter();
-        pieces.extend(data.filter(|piece| !compiled_in.contains(&piece.file)));
+        let read = changed_run_files(base, head, &file.target, run_files).into_iter();
+        pieces.extend(read.filter(|piece| !compiled_in.contains(&piece.file)));
         if !pieces.is_empty() {
             changes.push(BenchChange {
                 target: file.target.clone(),
@@ -62,21 +63,19 @@ pub(super) fn bench_changes(base: &Piece, head: &Piece) -> Vec<BenchChange> {
     changes
 }
 
-/// Files in the bench folder of a target's package that differ and are no source: its benches may read them.
-fn changed_bench_data(base: &Piece, head: &Piece, target: &Target) -> Vec<ChangedPiece> {
+/// Files that differ and that benches of this target may read as they run.
+fn changed_run_files(base: &Piece, head: &Piece, target: &Target, run_files: &RunFiles) -> Vec<ChangedPiece> {
     let Some(bench) = head.benches.wanted.iter().find(|bench| &bench.target == target) else {
         return Vec::new();
     };
-    let folder = bench.package_dir.join("benches");
     changed_paths(&base.snapshot, &head.snapshot)
         .into_iter()
-        .filter(|path| {
-            path.starts_with(&folder) && path.extension().is_none_or(|extension| extension != "rs")
-        })
+        .filter(|path| run_files.hold_for(&bench.package_dir, path))
         .map(|path| ChangedPiece {
             file: path.to_string_lossy().into_owned(),
             line: 1,
             literals: Vec::new(),
+            run_file: true,
         })
         .collect()
 }

@@ -12,6 +12,7 @@
 mod support;
 
 mod builds;
+mod bundles;
 mod harness;
 mod ids;
 mod interruption;

@@ -6,8 +6,8 @@ pub(crate) mod worlds;
 
 use abreast::plan::{Measuring, Plan, Policy, Selection};
 use abreast::recording::{
-    Build, Contention, Entry, Executable, Header, Incident, IncidentKind, Observation, Phase, Recording,
-    SCHEMA, SlotRecord, Throughput,
+    Build, Contention, End, EndReason, Entry, Executable, Header, Incident, IncidentKind, Observation, Phase,
+    Recording, SCHEMA, SlotRecord, Throughput,
 };
 use abreast::report::{Finding, Report};
 use abreast::revision::{Revision, Side};
@@ -92,6 +92,10 @@ impl Story {
         for side in Side::BOTH {
             recording.builds.push(build(side));
         }
+        recording.ends.push(End {
+            total_s: 75.0,
+            reason: EndReason::Decided,
+        });
         let mut story = Self {
             recording,
             policy: Policy::default(),
@@ -191,6 +195,7 @@ impl Story {
                 target: target(),
                 at_s: f64::from(launch),
                 wall_s: 1.0,
+                waited_s: None,
                 contention: Contention::default(),
                 observations,
             });

@@ -94,6 +94,35 @@ impl fmt::Debug for Entry {
 }
 
 impl Snapshot {
+    /// A snapshot that came from no repository: for each path its kind, and a file with its content.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn of_files(files: impl IntoIterator<Item = (PathBuf, Mode, PathBuf)>) -> Result<Self, GitError> {
+        let mut entries = BTreeMap::new();
+        for (path, mode, file) in files {
+            let error = |source| GitError::Io {
+                doing: "read",
+                path: file.clone(),
+                source,
+            };
+            let id = ContentId::of_file(&file).map_err(error)?;
+            let size = file.metadata().map_err(error)?.len();
+            let content = Content::File(file);
+            let entry = Entry {
+                mode,
+                id,
+                size,
+                content,
+            };
+            entries.insert(path, entry);
+        }
+        Ok(Self {
+            entries,
+            notes: Vec::new(),
+        })
+    }
+
     /// All files in the order of their paths, which are relative to the repository's top folder.
     pub fn entries(&self) -> impl Iterator<Item = (&Path, &Entry)> {
         self.entries.iter().map(|(path, entry)| (path.as_path(), entry))

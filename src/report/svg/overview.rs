@@ -3,9 +3,10 @@
 use super::axis::{Axis, limit, tick};
 use super::canvas::{Canvas, Failure, Ink};
 use super::{MARGIN, WIDTH, drawable};
-use crate::report::format::{change_with_width, count, optional_value, setting};
+use crate::report::format::{change_with_width, optional_value, setting};
 use crate::report::label::Labels;
 use crate::report::{Change, Finding, Report};
+use crate::units::count;
 use crate::verdict::Flag;
 
 /// Rows in one picture; beyond that it would be a poster.

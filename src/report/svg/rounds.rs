@@ -6,9 +6,10 @@
 use super::axis::{Axis, limit, pixel, tick};
 use super::canvas::{Canvas, Failure, Ink};
 use super::{MARGIN, WIDTH, drawable};
-use crate::report::format::{change_with_width, count};
+use crate::report::format::change_with_width;
 use crate::report::label::Labels;
 use crate::report::{Change, Finding, Report};
+use crate::units::count;
 use crate::verdict::Flag;
 
 /// Plots in one picture.

@@ -1,0 +1,44 @@
+//! Values as people write them, on the command line and in the file.
+
+use crate::plan::{Shard, ShardError};
+use crate::units::{Fraction, UnitError, parse_duration};
+use serde::Deserialize;
+use std::str::FromStr;
+
+/// A percentage as written: `2%`.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Percent(pub Fraction);
+
+/// A duration as written: `10m`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Span(pub std::time::Duration);
+
+/// A shard as written: `2/4`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct ShardText(pub Shard);
+
+macro_rules! written {
+    ($type:ident, $error:ty, $parse:expr) => {
+        impl FromStr for $type {
+            type Err = $error;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                $parse(text).map(Self)
+            }
+        }
+
+        impl TryFrom<String> for $type {
+            type Error = $error;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                text.parse()
+            }
+        }
+    };
+}
+written!(Percent, UnitError, Fraction::from_str);
+written!(Span, UnitError, parse_duration);
+written!(ShardText, ShardError, Shard::from_str);
