@@ -315,7 +315,7 @@ mod tests {
     fn observation(iters: &[u64], totals: &[f64]) -> Observation {
         Observation {
             scenario: 0,
-            iters: iters.to_vec(),
+            iters: iters.to_vec().into(),
             totals: totals.to_vec(),
             throughput: None,
             cost_s: 0.0,

@@ -184,7 +184,7 @@ fn sorted_out(found: Vec<Found>, wanted: &BTreeMap<&str, u32>) -> (Vec<Observati
         match found.sample {
             Ok(sample) => observations.push(Observation {
                 scenario,
-                iters: sample.iters,
+                iters: sample.iters.into(),
                 totals: sample.totals,
                 throughput: sample.throughput,
                 cost_s: found.cost_s,

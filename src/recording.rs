@@ -6,12 +6,13 @@
 //! The file is JSON lines: one [`Event`] a line, appended as it happens, so a killed run loses at most the slot that
 //! was running. [`Recording::read`] accepts a last line that was cut off. docs/formats.md describes every key.
 
+mod iterations;
 mod measured;
 mod merge;
 mod preparation;
-mod progression;
 mod read;
 
+pub use iterations::Iterations;
 pub use measured::{
     Contention, Incident, IncidentKind, Observation, Phase, SlotRecord, Throughput, Timing, Work,
 };

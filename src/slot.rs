@@ -236,7 +236,7 @@ mod tests {
             .iter()
             .map(|ix| Observation {
                 scenario: *ix,
-                iters: vec![1],
+                iters: vec![1].into(),
                 totals: vec![1.0],
                 throughput: None,
                 cost_s: 0.1,

@@ -150,7 +150,7 @@ fn observation() -> impl Strategy<Value = Observation> {
     )
         .prop_map(|(scenario, iters, totals, throughput, cost_s)| Observation {
             scenario,
-            iters,
+            iters: iters.into(),
             totals,
             throughput,
             cost_s,

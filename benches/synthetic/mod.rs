@@ -82,7 +82,7 @@ fn slot(
             let totals = iters.iter().map(total).collect();
             Observation {
                 scenario: ix,
-                iters,
+                iters: iters.into(),
                 totals,
                 throughput: None,
                 cost_s: 0.12,

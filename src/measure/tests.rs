@@ -88,7 +88,7 @@ impl<F: FnMut(&Slot, u32) -> Act> Lab for ScriptedLab<F> {
             match act {
                 Takes(ns) | Costs(ns, _) => outcome.record.observations.push(Observation {
                     scenario: *scenario,
-                    iters: vec![1000; 3],
+                    iters: vec![1000; 3].into(),
                     totals: [1003.0, 1000.0, 1001.0]
                         .map(|iters: f64| (ns * iters).round())
                         .to_vec(),

@@ -1,6 +1,6 @@
 //! What was measured and what went wrong: slots, their observations, incidents.
 
-use super::progression;
+use super::Iterations;
 use crate::revision::Side;
 use crate::scenario::Target;
 use serde::{Deserialize, Serialize};
@@ -50,8 +50,7 @@ pub struct Observation {
     /// [`Entry::ix`](super::Entry::ix).
     pub scenario: u32,
     /// Iterations of each sample, each at least 1.
-    #[serde(with = "progression")]
-    pub iters: Vec<u64>,
+    pub iters: Iterations,
     /// Total of each sample in the metric's unit; same length as `iters`; finite.
     #[serde(serialize_with = "integral_where_possible", deserialize_with = "exact")]
     pub totals: Vec<f64>,
@@ -163,7 +162,7 @@ impl Observation {
         self.iters
             .iter()
             .zip(&self.totals)
-            .map(|(iters, total)| total / *iters as f64)
+            .map(|(iters, total)| total / iters as f64)
     }
 }
 

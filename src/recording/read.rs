@@ -121,17 +121,21 @@ const LAST_ROUND: u32 = 1 << 24;
 /// Nearly every line is a slot. Serde reads a tagged enum by way of a tree of values, which takes several times as long
 /// as reading the struct itself; so a slot, whose tag this tool writes first, is read directly.
 fn event(line: &[u8]) -> Result<Event, serde_json::Error> {
-    if line.starts_with(br#"{"event":"slot","#) {
-        return serde_json::from_slice(line).map(Event::Slot);
+    // Checked once as a whole, text needs no check word by word. What is not UTF-8 is left to the parser to refuse.
+    let Ok(text) = std::str::from_utf8(line) else {
+        return serde_json::from_slice(line);
+    };
+    if text.starts_with(r#"{"event":"slot","#) {
+        return serde_json::from_str(text).map(Event::Slot);
     }
-    serde_json::from_slice(line)
+    serde_json::from_str(text)
 }
 
 impl Observation {
     fn check(&self) -> Result<(), String> {
         let sound = self.iters.len() == self.totals.len()
             && !self.iters.is_empty()
-            && self.iters.iter().all(|iters| *iters > 0)
+            && self.iters.iter().all(|iters| iters > 0)
             && self.totals.iter().all(|total| total.is_finite() && *total > 0.0);
         if sound {
             Ok(())

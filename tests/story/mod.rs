@@ -180,7 +180,7 @@ impl Story {
                     let samples: Samples = measure(at)?.into();
                     Some(Observation {
                         scenario: entry.ix,
-                        iters: samples.iters,
+                        iters: samples.iters.into(),
                         totals: samples.totals,
                         throughput: samples.throughput,
                         cost_s: 0.1,
