@@ -15,7 +15,7 @@ mod usage;
 pub use self::placement::{on, processors};
 pub use self::usage::Usage;
 
-use self::placement::spawn_on;
+use self::placement::move_to;
 use self::usage::{run_queue_ms, usage};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::{Signal, killpg};
@@ -164,7 +164,8 @@ impl Runner {
         let (reader, writer) = std::io::pipe().map_err(failed)?;
         let mut command = command(launch);
         command.stdout(writer.try_clone().map_err(failed)?).stderr(writer);
-        let child = spawn_on(launch.processor, &mut command).map_err(failed)?;
+        let child = command.spawn().map_err(failed)?;
+        move_to(launch.processor, &child);
         drop(command); // holds the pipe's write ends
         self.attend(launch, child, reader, |_| ())
     }

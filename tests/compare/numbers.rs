@@ -1,7 +1,7 @@
 //! Numbers that are no measurements, and measurements at the edge of what can be decided.
 
 use crate::support::bench::TestBench;
-use crate::support::script::{bench, source};
+use crate::support::script::{bench, source, suite};
 
 #[test]
 fn senseless_measurements_are_named_and_leave_the_other_rows_alone() {
@@ -109,4 +109,34 @@ fn percent_and_nanoseconds_and_the_clock_must_all_agree_before_a_row_is_flagged(
 #[test]
 fn a_script_is_valid_rust_whatever_the_id() {
     assert!(source(&[bench("a\"b\\c", 1.0)]).contains(r#"id: "a\"b\\c""#));
+}
+
+#[test]
+fn benches_see_all_processors_on_both_sides_although_their_processes_are_placed() {
+    let at = TestBench::of_suite();
+    let counting = |text: &str| {
+        let files = suite(&[bench("g/a", 1e5)]).with("src/other.rs", text).replaced(
+            "benches/scripted.rs",
+            "bench.play(iters, WORK)",
+            "bench.play(iters, WORK * processors)",
+        );
+        let count = "    let processors = std::thread::available_parallelism().unwrap().get() as f64;\n";
+        at.commit(&files.replaced(
+            "benches/scripted.rs",
+            "fn main() {\n",
+            &format!("fn main() {{\n{count}"),
+        ))
+    };
+    let args = ["--rounds", "8", "--measure-identical"];
+    let ended = at.compare(&counting("// one\n"), &counting("// two\n"), &args);
+    let processors = std::thread::available_parallelism().unwrap().get();
+    let expected = 1e5 * f64::from(u32::try_from(processors).unwrap());
+    let row = ended.expect(0).row("g/a");
+    for side in ["base", "head"] {
+        let typical = row.0[side].as_f64().unwrap();
+        assert!(
+            (typical / expected - 1.0).abs() < 0.1,
+            "{side}: {typical} instead of {expected}"
+        );
+    }
 }
