@@ -5,10 +5,9 @@
 
 mod need;
 mod reach;
+mod warm_up;
 
-use self::need::{
-    brisk, cheapest, confirmed, costs, given_up, job, one_sided, pending, starts, timing, timing_of,
-};
+use self::need::{brisk, cheapest, confirmed, costs, given_up, job, pending, starts, timing, timing_of};
 use crate::edge::store::{Journal, StoreError};
 use crate::judge::{self, looks};
 use crate::plan::{MIN_ROUNDS, Plan};
@@ -61,9 +60,6 @@ pub struct Status {
     pub budget_s: Option<f64>,
 }
 
-/// Rounds in which a scenario that only one side has is measured, for its absolute time.
-const ROUNDS_OF_ONE_SIDE: u32 = 4;
-
 /// Most rounds of a confirmation: beyond it the power against the changes that reach it hardly grows.
 const MAX_CONFIRM_ROUNDS: u32 = 32;
 
@@ -76,9 +72,6 @@ const CHUNK_S: f64 = 0.25;
 
 /// How many times longer than its start a process should run.
 const CHUNK_STARTS: f64 = 4.0;
-
-/// How long a process runs while nobody knows what its scenarios cost.
-const WARM_UP_CHUNK_S: f64 = 1.0;
 
 /// Measures what the plan in the journal's header asks for, appending to the journal, until it is done.
 ///
@@ -113,6 +106,7 @@ pub fn measure(
     run.brisk = brisk(&run.journal.recording);
     run.starts = starts(&run.journal.recording);
     run.drop_what_the_budget_cannot_reach()?;
+    run.look_at_what_one_side_has()?;
     let mut reason = EndReason::Decided;
     // If nothing needs confirming, or it costs little, undecided scenarios get what was kept for it.
     for share in [1.0 - CONFIRM_SHARE, 1.0] {
@@ -144,30 +138,6 @@ struct Measurement<'a, L> {
 }
 
 impl<L: Lab> Measurement<'_, L> {
-    /// One round that nobody judges: it fills caches, shows what each scenario costs and which do not work.
-    fn warm_up(&mut self) -> Result<(), MeasureError> {
-        let known = costs(&self.journal.recording);
-        let unknown = |entry: &&Entry| !known.contains_key(&entry.ix);
-        // At most eight in a process while nobody knows what they cost.
-        let expected_s =
-            (f64::from(self.timing.warm_up_ms + self.timing.measure_ms) / 1e3).max(WARM_UP_CHUNK_S / 8.0);
-        let job = |entry: &Entry| job(entry, expected_s);
-        let jobs: Vec<Job> = pending(&self.journal.recording)
-            .into_iter()
-            .filter(unknown)
-            .map(job)
-            .collect();
-        let lonely: Vec<(Side, Job)> = one_sided(&self.journal.recording)
-            .filter(|(entry, _)| unknown(entry))
-            .map(|(entry, side)| (side, job(entry)))
-            .collect();
-        self.round(Phase::Warmup, 0, &jobs)?;
-        for round in 0..ROUNDS_OF_ONE_SIDE {
-            self.round_of_one_side(round, &lonely)?;
-        }
-        Ok(())
-    }
-
     /// Pairs of rounds over whatever is not decided, until all is or `deadline_s` of measuring would be exceeded.
     fn rounds(&mut self, deadline_s: Option<f64>) -> Result<EndReason, MeasureError> {
         // Nobody can judge before the first round; a scenario that stumbled in the warm-up gets its chance.
@@ -278,19 +248,10 @@ impl<L: Lab> Measurement<'_, L> {
     }
 
     fn round(&mut self, phase: Phase, round: u32, jobs: &[Job]) -> Result<(), MeasureError> {
-        let chunk_s = |target: &Target| match phase {
-            Phase::Warmup => WARM_UP_CHUNK_S,
-            _ => self.chunk_s(target),
-        };
+        let chunk_s = |target: &Target| self.chunk_s(target);
         for chunk in schedule::round(self.plan.measuring.seed, phase, round, jobs, chunk_s) {
-            if phase == Phase::Warmup && self.warm_up_took_too_long() {
-                break;
-            }
             for side in [chunk.first, chunk.first.other()] {
                 self.slots(phase, round, side, &chunk)?;
-                if phase == Phase::Warmup {
-                    self.give_up_what_alone_exceeds_the_budget(&chunk)?;
-                }
             }
         }
         Ok(())
@@ -299,22 +260,6 @@ impl<L: Lab> Measurement<'_, L> {
     fn chunk_s(&self, target: &Target) -> f64 {
         let start_s = self.starts.get(target).copied().unwrap_or(0.0);
         (CHUNK_STARTS * start_s).max(CHUNK_S)
-    }
-
-    fn round_of_one_side(&mut self, round: u32, jobs: &[(Side, Job)]) -> Result<(), MeasureError> {
-        for side in Side::BOTH {
-            let own: Vec<Job> = jobs
-                .iter()
-                .filter(|(of, _)| *of == side)
-                .map(|(_, job)| job.clone())
-                .collect();
-            for chunk in schedule::round(self.plan.measuring.seed, Phase::Measure, round, &own, |_| {
-                WARM_UP_CHUNK_S
-            }) {
-                self.slots(Phase::Warmup, round, side, &chunk)?;
-            }
-        }
-        Ok(())
     }
 
     /// One slot, and further ones for scenarios that never got their turn because another one failed.

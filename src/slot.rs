@@ -106,7 +106,10 @@ impl Outcome {
             }
             SlotEnd::TimedOut if self.last_scenario_s() < slot.limit_s => blame.again = missing.collect(),
             SlotEnd::TimedOut => {
-                let detail = format!("killed after {:.0} s without a result", self.last_scenario_s());
+                let detail = format!(
+                    "killed after {:.0} s without a result (--timeout, or a larger --budget, allows it more)",
+                    self.last_scenario_s()
+                );
                 blame.incidents.extend(
                     missing
                         .next()

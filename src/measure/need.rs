@@ -93,6 +93,20 @@ pub(super) fn costs(recording: &Recording) -> BTreeMap<u32, f64> {
         .collect()
 }
 
+/// What a scenario of each target typically costs: the median of those that are known. Targets without any are absent.
+pub(super) fn typical_costs(recording: &Recording) -> BTreeMap<Target, f64> {
+    let mut seen: BTreeMap<Target, Vec<f64>> = BTreeMap::new();
+    for (scenario, cost_s) in costs(recording) {
+        if let Some(entry) = recording.scenarios.get(scenario as usize) {
+            let target = entry.scenario.target.clone();
+            seen.entry(target).or_default().push(cost_s);
+        }
+    }
+    seen.into_iter()
+        .filter_map(|(target, seconds)| Some((target, median(&seconds)?)))
+        .collect()
+}
+
 /// Seconds that a process of each target spends on anything but its scenarios, most of it before the first one: what
 /// its benches set up. The first scenario's cost includes it, so it takes slots of several to tell; a target without
 /// such slots is absent.
@@ -186,7 +200,7 @@ pub(super) fn not_reached(job: &Job) -> Incident {
     let detail = if seconds > 0.0 {
         format!("{MIN_ROUNDS} rounds of it take {seconds:.0} s")
     } else {
-        "warming up the others took half of it".to_owned()
+        "those tried before it fill the budget, or never ended".to_owned()
     };
     Incident {
         phase: None,

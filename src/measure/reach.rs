@@ -4,31 +4,29 @@ use super::need::{cheapest, costs, job, not_reached, pending};
 use super::{CONFIRM_SHARE, Lab, MeasureError, Measurement};
 use crate::plan::MIN_ROUNDS;
 use crate::recording::{Event, Phase};
+use crate::scenario::Target;
 use crate::schedule::{Chunk, Job};
 
 impl<L: Lab> Measurement<'_, L> {
     /// With less than the smallest number of rounds nothing can be said about a scenario, so rather than measure all
     /// of them in vain, the most expensive ones are given up, and named.
     pub(super) fn drop_what_the_budget_cannot_reach(&mut self) -> Result<(), MeasureError> {
-        let Some(budget_s) = self.plan.measuring.budget_s else {
+        let Some(left_s) = self.left_for_rounds_s() else {
             return Ok(());
         };
         if self.journal.recording.next_round(Phase::Measure) > 0 {
             return Ok(());
         }
-        let left_s = (budget_s * (1.0 - CONFIRM_SHARE) - self.journal.recording.measured_s()).max(0.0);
         let jobs = self.jobs(|_| true);
         let affordable = cheapest(&jobs, left_s, MIN_ROUNDS);
         for job in jobs.iter().filter(|job| !affordable.contains(&job.scenario)) {
             self.give_up(job)?;
         }
-        let known = costs(&self.journal.recording);
-        let never: Vec<Job> = pending(&self.journal.recording)
+        let all: Vec<u32> = pending(&self.journal.recording)
             .into_iter()
-            .filter(|entry| !known.contains_key(&entry.ix))
-            .map(|entry| job(entry, 0.0))
+            .map(|entry| entry.ix)
             .collect();
-        never.iter().try_for_each(|job| self.give_up(job))
+        self.give_up_unseen(all.into_iter())
     }
 
     /// After one side's warm-up slot: what could not have the smallest number of rounds if it were alone is not even
@@ -52,8 +50,31 @@ impl<L: Lab> Measurement<'_, L> {
         Ok(())
     }
 
-    pub(super) fn warm_up_took_too_long(&self) -> bool {
-        let half = self.plan.measuring.budget_s.map(|budget_s| budget_s / 2.0);
-        half.is_some_and(|half| self.journal.recording.measured_s() > half)
+    /// Gives up what a target has and nobody has seen the cost of.
+    pub(super) fn give_up_target(&mut self, target: &Target) -> Result<(), MeasureError> {
+        let entries = pending(&self.journal.recording);
+        let of_target = entries.iter().filter(|entry| &entry.scenario.target == target);
+        let all: Vec<u32> = of_target.map(|entry| entry.ix).collect();
+        self.give_up_unseen(all.into_iter())
+    }
+
+    /// Gives up those of these scenarios that nobody has seen the cost of.
+    pub(super) fn give_up_unseen(
+        &mut self,
+        scenarios: impl Iterator<Item = u32>,
+    ) -> Result<(), MeasureError> {
+        let known = costs(&self.journal.recording);
+        let unseen: Vec<Job> = scenarios
+            .filter(|ix| !known.contains_key(ix))
+            .filter_map(|ix| self.journal.recording.scenarios.get(ix as usize))
+            .map(|entry| job(entry, 0.0))
+            .collect();
+        unseen.iter().try_for_each(|job| self.give_up(job))
+    }
+
+    /// Seconds that are left of the budget for rounds, what is kept for confirming taken off; absent without a budget.
+    pub(super) fn left_for_rounds_s(&self) -> Option<f64> {
+        let budget_s = self.plan.measuring.budget_s?;
+        Some((budget_s * (1.0 - CONFIRM_SHARE) - self.journal.recording.measured_s()).max(0.0))
     }
 }

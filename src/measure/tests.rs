@@ -351,8 +351,8 @@ fn a_confirmation_that_was_cut_short_goes_on_where_it_stopped() {
         Takes(100.0 * noise(slot, scenario) * if slower { 1.1 } else { 1.0 })
     };
     let mut lab = ScriptedLab::new(script);
-    // The warm-up has a process a side, sixteen rounds have two, ten rounds of the confirmation have one.
-    lab.interrupt_at = Some(2 + 64 + 20);
+    // The warm-up and each of sixteen rounds have two processes a side, ten rounds of the confirmation have one.
+    lab.interrupt_at = Some(4 + 64 + 20);
     assert_eq!(run(&mut lab, &mut journal), EndReason::Interrupted);
     assert_eq!(rounds_of(&journal, Phase::Confirm, 2), 10);
     let mut journal = Journal::resume(&path).unwrap();
@@ -502,6 +502,37 @@ fn what_alone_exceeds_the_budget_is_tried_on_one_side_and_leaves_the_time_to_the
 }
 
 #[test]
+fn scenarios_that_cost_much_more_than_they_are_asked_for_are_measured_as_far_as_the_budget_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder.path().join("r"), 200, minutes(3.0));
+    let mut lab = ScriptedLab::new(|slot, scenario| Costs(1e8 * noise(slot, scenario), 1.5));
+    run(&mut lab, &mut journal);
+    let report = judge::judge(&journal.recording, &Policy::default());
+    let judged = report
+        .findings
+        .iter()
+        .filter(|finding| finding.change.is_some())
+        .count();
+    // Eight rounds of one take 24 s; the budget holds 180 s, the warm-up and what is kept for confirming included.
+    assert!(judged >= 4, "{judged}");
+    let most = lab.slots.iter().map(|slot| slot.scenarios.len()).max();
+    assert_eq!(most, Some(1));
+    let spent_s = journal.recording.measured_s();
+    assert!(spent_s < 200.0, "{spent_s}");
+}
+
+#[test]
+fn a_target_of_which_nothing_ever_ends_is_left_after_two_tries() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder.path().join("r"), 30, minutes(10.0));
+    let mut lab = ScriptedLab::new(|_, _| Hangs);
+    run(&mut lab, &mut journal);
+    assert_eq!(lab.slots.len(), 2);
+    let report = judge::judge(&journal.recording, &Policy::default());
+    assert_eq!(report.count(Verdict::Failed), 30);
+}
+
+#[test]
 fn a_warm_up_that_eats_the_budget_stops_and_names_what_it_did_not_reach() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = journal(&folder.path().join("r"), 30, minutes(1.0));
@@ -571,7 +602,7 @@ fn a_fixed_number_of_rounds_is_what_every_scenario_gets() {
 #[test]
 fn identical_executables_are_not_measured_unless_asked_for() {
     let folder = tempfile::tempdir().unwrap();
-    for (identical, slots) in [(false, 0), (true, 2)] {
+    for (identical, slots) in [(false, 0), (true, 4)] {
         let mut journal = journal(
             &folder.path().join("r"),
             3,
@@ -613,7 +644,7 @@ fn a_scenario_of_one_side_is_measured_there_only_and_briefly() {
         .iter()
         .filter(|slot| slot.scenarios.contains(&1))
         .collect();
-    assert_eq!(own.len(), ROUNDS_OF_ONE_SIDE as usize);
+    assert_eq!(own.len(), super::warm_up::ROUNDS_OF_ONE_SIDE as usize);
     assert!(own.iter().all(|slot| slot.side == Side::Head));
     let report = judge::judge(&journal.recording, &Policy::default());
     let finding = report

@@ -1,0 +1,125 @@
+//! Before the first round: what each scenario costs and which do not work, within a part of the budget.
+
+use super::need::{costs, job, one_sided, pending, typical_costs};
+use super::{Lab, MeasureError, Measurement};
+use crate::plan::MIN_ROUNDS;
+use crate::recording::{Entry, IncidentKind, Phase};
+use crate::revision::Side;
+use crate::scenario::Target;
+use crate::schedule::{self, Chunk, Job};
+use std::collections::BTreeSet;
+
+/// How long a process of the warm-up should run, in seconds.
+const CHUNK_S: f64 = 1.0;
+
+/// Most of the budget that the warm-up may spend.
+const MOST: f64 = 0.5;
+
+/// Rounds in which a scenario that only one side has is measured, for its absolute time.
+pub(super) const ROUNDS_OF_ONE_SIDE: u32 = 4;
+
+/// Most of the budget that scenarios of one side may spend.
+const MOST_OF_ONE_SIDE: f64 = 0.05;
+
+/// Scenarios of a target that may hang, if none of it ever ended, before the others are not tried any more.
+const HANGS: usize = 2;
+
+impl<L: Lab> Measurement<'_, L> {
+    /// Runs every scenario once on each side; nobody judges that: it fills caches and shows what each scenario costs and
+    /// which do not work.
+    ///
+    /// A bench may insist on seconds where it is asked for hundredths of one, so nothing is taken for granted: the
+    /// first process of a target holds one scenario, later ones as many as fit by what its scenarios were seen to cost,
+    /// and the targets take turns. It ends early when those that are known would fill the budget.
+    pub(super) fn warm_up(&mut self) -> Result<(), MeasureError> {
+        loop {
+            let unknown = self.unknown(pending(&self.journal.recording).into_iter());
+            let chunks = schedule::round(self.plan.measuring.seed, Phase::Warmup, 0, &unknown, |_| CHUNK_S);
+            let mut had_its_turn: BTreeSet<Target> = BTreeSet::new();
+            if chunks.is_empty() {
+                return Ok(());
+            }
+            for chunk in chunks {
+                if self.interrupted || self.knows_enough() {
+                    return Ok(());
+                }
+                if had_its_turn.insert(chunk.target.clone()) {
+                    self.try_once(&chunk)?;
+                }
+            }
+        }
+    }
+
+    fn try_once(&mut self, chunk: &Chunk) -> Result<(), MeasureError> {
+        for side in [chunk.first, chunk.first.other()] {
+            self.slots(Phase::Warmup, 0, side, chunk)?;
+            self.give_up_what_alone_exceeds_the_budget(chunk)?;
+        }
+        let hangs = self.journal.recording.incidents.iter();
+        let hangs = hangs.filter(|incident| incident.what == IncidentKind::Timeout);
+        let hangs = hangs.filter(|incident| incident.target == chunk.target).count();
+        let never_ended = !typical_costs(&self.journal.recording).contains_key(&chunk.target);
+        if hangs >= HANGS && never_ended {
+            self.give_up_target(&chunk.target)?;
+        }
+        Ok(())
+    }
+
+    /// Measures what only one side has, for a few rounds or a small part of the budget.
+    pub(super) fn look_at_what_one_side_has(&mut self) -> Result<(), MeasureError> {
+        let known = costs(&self.journal.recording);
+        let lonely: Vec<(Side, u32)> = one_sided(&self.journal.recording)
+            .filter(|(entry, _)| !known.contains_key(&entry.ix))
+            .map(|(entry, side)| (side, entry.ix))
+            .collect();
+        let budget_s = self.plan.measuring.budget_s.unwrap_or(f64::INFINITY);
+        let end_s = self.journal.recording.measured_s() + budget_s * MOST_OF_ONE_SIDE;
+        for round in 0..ROUNDS_OF_ONE_SIDE {
+            for side in Side::BOTH {
+                let own = |entry: &&Entry| lonely.contains(&(side, entry.ix));
+                let entries = self.journal.recording.scenarios.iter().filter(own);
+                let jobs = self.expected(entries);
+                let chunks = schedule::round(self.plan.measuring.seed, Phase::Measure, round, &jobs, |_| {
+                    CHUNK_S
+                });
+                for chunk in chunks {
+                    if self.interrupted || self.journal.recording.measured_s() > end_s {
+                        return self.give_up_unseen(lonely.iter().map(|(_, ix)| *ix));
+                    }
+                    self.slots(Phase::Warmup, round, side, &chunk)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether half of the budget is spent, or the scenarios whose cost is known would fill the rest.
+    fn knows_enough(&self) -> bool {
+        let Some(left_s) = self.left_for_rounds_s() else {
+            return false;
+        };
+        let budget_s = self.plan.measuring.budget_s.unwrap_or(f64::INFINITY);
+        let jobs = self.jobs(|_| true);
+        let known_s: f64 = jobs
+            .iter()
+            .map(|job| 2.0 * f64::from(MIN_ROUNDS) * job.cost_s)
+            .sum();
+        self.journal.recording.measured_s() > MOST * budget_s || known_s > left_s
+    }
+
+    fn unknown<'a>(&self, entries: impl Iterator<Item = &'a Entry>) -> Vec<Job> {
+        let known = costs(&self.journal.recording);
+        self.expected(entries.filter(|entry| !known.contains_key(&entry.ix)))
+    }
+
+    /// Jobs with the cost that is typical of their target, or a whole process for a target of which nothing is known.
+    fn expected<'a>(&self, entries: impl Iterator<Item = &'a Entry>) -> Vec<Job> {
+        let typical = typical_costs(&self.journal.recording);
+        entries
+            .map(|entry| {
+                let typical_s = typical.get(&entry.scenario.target).copied();
+                job(entry, typical_s.unwrap_or(CHUNK_S))
+            })
+            .collect()
+    }
+}
