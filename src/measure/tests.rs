@@ -522,6 +522,23 @@ fn scenarios_that_cost_much_more_than_they_are_asked_for_are_measured_as_far_as_
 }
 
 #[test]
+fn cheap_scenarios_of_one_target_are_not_left_out_for_expensive_ones_of_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder.path().join("r"), 40, minutes(1.0));
+    for entry in &mut journal.recording.scenarios[..10] {
+        entry.scenario.target.target = "expensive".to_owned();
+    }
+    let mut lab = ScriptedLab::new(|slot, scenario| {
+        let cost_s = if scenario < 10 { 1.5 } else { 0.02 };
+        Costs(1e3 * noise(slot, scenario), cost_s)
+    });
+    run(&mut lab, &mut journal);
+    for scenario in 10..40 {
+        assert!(rounds_of(&journal, Phase::Measure, scenario) >= 8, "s{scenario}");
+    }
+}
+
+#[test]
 fn a_target_of_which_nothing_ever_ends_is_left_after_two_tries() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = journal(&folder.path().join("r"), 30, minutes(10.0));

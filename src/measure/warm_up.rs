@@ -1,6 +1,6 @@
 //! Before the first round: what each scenario costs and which do not work, within a part of the budget.
 
-use super::need::{costs, job, one_sided, pending, typical_costs};
+use super::need::{cheapest, costs, job, one_sided, pending, typical_costs};
 use super::{Lab, MeasureError, Measurement};
 use crate::plan::MIN_ROUNDS;
 use crate::recording::{Entry, IncidentKind, Phase};
@@ -30,17 +30,17 @@ impl<L: Lab> Measurement<'_, L> {
     ///
     /// A bench may insist on seconds where it is asked for hundredths of one, so nothing is taken for granted: the
     /// first process of a target holds one scenario, later ones as many as fit by what its scenarios were seen to cost,
-    /// and the targets take turns. It ends early when those that are known would fill the budget.
+    /// and the targets take turns. What the budget would not reach by what its target's scenarios cost is not tried.
     pub(super) fn warm_up(&mut self) -> Result<(), MeasureError> {
         loop {
-            let unknown = self.unknown(pending(&self.journal.recording).into_iter());
-            let chunks = schedule::round(self.plan.measuring.seed, Phase::Warmup, 0, &unknown, |_| CHUNK_S);
+            let jobs = self.worth_trying();
+            let chunks = schedule::round(self.plan.measuring.seed, Phase::Warmup, 0, &jobs, |_| CHUNK_S);
             let mut had_its_turn: BTreeSet<Target> = BTreeSet::new();
             if chunks.is_empty() {
                 return Ok(());
             }
             for chunk in chunks {
-                if self.interrupted || self.knows_enough() {
+                if self.interrupted || self.has_taken_too_long() {
                     return Ok(());
                 }
                 if had_its_turn.insert(chunk.target.clone()) {
@@ -93,23 +93,26 @@ impl<L: Lab> Measurement<'_, L> {
         Ok(())
     }
 
-    /// Whether half of the budget is spent, or the scenarios whose cost is known would fill the rest.
-    fn knows_enough(&self) -> bool {
-        let Some(left_s) = self.left_for_rounds_s() else {
-            return false;
-        };
-        let budget_s = self.plan.measuring.budget_s.unwrap_or(f64::INFINITY);
-        let jobs = self.jobs(|_| true);
-        let known_s: f64 = jobs
-            .iter()
-            .map(|job| 2.0 * f64::from(MIN_ROUNDS) * job.cost_s)
-            .sum();
-        self.journal.recording.measured_s() > MOST * budget_s || known_s > left_s
+    fn has_taken_too_long(&self) -> bool {
+        let most_s = self.plan.measuring.budget_s.map(|budget_s| budget_s * MOST);
+        most_s.is_some_and(|most_s| self.journal.recording.measured_s() > most_s)
     }
 
-    fn unknown<'a>(&self, entries: impl Iterator<Item = &'a Entry>) -> Vec<Job> {
-        let known = costs(&self.journal.recording);
-        self.expected(entries.filter(|entry| !known.contains_key(&entry.ix)))
+    /// Scenarios of unknown cost that would be measured if they cost what is expected, and one of each target of which
+    /// nothing is known.
+    fn worth_trying(&self) -> Vec<Job> {
+        let known = self.jobs(|_| true);
+        let is_known = |entry: &&Entry| known.iter().any(|job| job.scenario == entry.ix);
+        let entries = pending(&self.journal.recording);
+        let unknown = self.expected(entries.into_iter().filter(|entry| !is_known(entry)));
+        let Some(left_s) = self.left_for_rounds_s() else {
+            return unknown;
+        };
+        let typical = typical_costs(&self.journal.recording);
+        let all: Vec<Job> = known.iter().chain(&unknown).cloned().collect();
+        let reached = cheapest(&all, left_s, MIN_ROUNDS);
+        let worth = |job: &Job| reached.contains(&job.scenario) || !typical.contains_key(&job.target);
+        unknown.into_iter().filter(worth).collect()
     }
 
     /// Jobs with the cost that is typical of their target, or a whole process for a target of which nothing is known.
