@@ -1,6 +1,6 @@
 //! What a recording still needs: which scenarios are to be measured, what they cost, what the budget reaches.
 
-use crate::plan::{MIN_ROUNDS, Plan};
+use crate::plan::Plan;
 use crate::recording::{Entry, Incident, IncidentKind, Observation, Phase, Recording, Timing};
 use crate::revision::Side;
 use crate::scenario::Target;
@@ -195,10 +195,10 @@ pub(super) fn timing_of(timing: Timing, all_brisk: bool) -> Timing {
 }
 
 /// That a scenario is given up for lack of budget, and what it would have taken; a cost of 0 is one nobody saw.
-pub(super) fn not_reached(job: &Job) -> Incident {
-    let seconds = job.cost_s * 2.0 * f64::from(MIN_ROUNDS);
+pub(super) fn not_reached(job: &Job, rounds: u32) -> Incident {
+    let seconds = job.cost_s * 2.0 * f64::from(rounds);
     let detail = if seconds > 0.0 {
-        format!("{MIN_ROUNDS} rounds of it take {seconds:.0} s")
+        format!("{rounds} rounds of it take {seconds:.0} s")
     } else {
         "those tried before it fill the budget, or never ended".to_owned()
     };

@@ -2,14 +2,20 @@
 
 use super::need::{cheapest, costs, job, not_reached, pending};
 use super::{CONFIRM_SHARE, Lab, MeasureError, Measurement};
-use crate::plan::MIN_ROUNDS;
+use crate::judge::looks::FIRST_LOOK;
 use crate::recording::{Event, Phase};
 use crate::scenario::Target;
 use crate::schedule::{Chunk, Job};
 
 impl<L: Lab> Measurement<'_, L> {
-    /// With less than the smallest number of rounds nothing can be said about a scenario, so rather than measure all
-    /// of them in vain, the most expensive ones are given up, and named.
+    /// Rounds that a scenario gets or is not measured: those of the first look. Fewer decide next to nothing once there
+    /// are more than a few rows.
+    pub(super) fn least_rounds(&self) -> u32 {
+        let asked = self.plan.measuring.rounds;
+        asked.map_or(FIRST_LOOK, |asked| asked.min(FIRST_LOOK))
+    }
+
+    /// Rather than measure all scenarios in vain, the most expensive ones are given up, and named.
     pub(super) fn drop_what_the_budget_cannot_reach(&mut self) -> Result<(), MeasureError> {
         let Some(left_s) = self.left_for_rounds_s() else {
             return Ok(());
@@ -18,7 +24,7 @@ impl<L: Lab> Measurement<'_, L> {
             return Ok(());
         }
         let jobs = self.jobs(|_| true);
-        let affordable = cheapest(&jobs, left_s, MIN_ROUNDS);
+        let affordable = cheapest(&jobs, left_s, self.least_rounds());
         for job in jobs.iter().filter(|job| !affordable.contains(&job.scenario)) {
             self.give_up(job)?;
         }
@@ -38,7 +44,8 @@ impl<L: Lab> Measurement<'_, L> {
         let Some(budget_s) = self.plan.measuring.budget_s else {
             return Ok(());
         };
-        let hopeless = |job: &Job| job.cost_s * 2.0 * f64::from(MIN_ROUNDS) > budget_s;
+        let rounds = f64::from(self.least_rounds());
+        let hopeless = |job: &Job| job.cost_s * 2.0 * rounds > budget_s;
         let jobs = self.jobs(|ix| chunk.scenarios.contains(&ix));
         jobs.iter()
             .filter(|job| hopeless(job))
@@ -46,7 +53,8 @@ impl<L: Lab> Measurement<'_, L> {
     }
 
     fn give_up(&mut self, job: &Job) -> Result<(), MeasureError> {
-        self.journal.append(Event::Incident(not_reached(job)))?;
+        let rounds = self.least_rounds();
+        self.journal.append(Event::Incident(not_reached(job, rounds)))?;
         Ok(())
     }
 

@@ -395,7 +395,7 @@ fn a_process_is_short_unless_its_start_is_expensive() {
 #[test]
 fn a_hanging_scenario_is_killed_once_and_the_others_go_on() {
     let folder = tempfile::tempdir().unwrap();
-    let mut journal = journal(&folder.path().join("r"), 40, minutes(2.0));
+    let mut journal = journal(&folder.path().join("r"), 40, minutes(3.0));
     let mut lab = ScriptedLab::new(|slot, scenario| {
         if scenario == 17 {
             Hangs
@@ -460,7 +460,7 @@ fn a_scenario_that_never_writes_anything_is_given_up() {
 #[test]
 fn what_the_budget_cannot_reach_is_named_instead_of_measured_in_vain() {
     let folder = tempfile::tempdir().unwrap();
-    // 100 scenarios of 0.1 s need 160 s for eight rounds; 85 % of two minutes, less the warm-up, hold half of them.
+    // 100 scenarios of 0.1 s need 320 s for sixteen rounds; 85 % of two minutes, less the warm-up, hold 29 of them.
     let mut journal = journal(&folder.path().join("r"), 100, minutes(2.0));
     let mut lab = ScriptedLab::new(steady);
     run(&mut lab, &mut journal);
@@ -470,7 +470,7 @@ fn what_the_budget_cannot_reach_is_named_instead_of_measured_in_vain() {
         .iter()
         .filter(|i| i.what == IncidentKind::NotReached)
         .count();
-    assert!((40..=60).contains(&missed), "{missed}");
+    assert!((68..=74).contains(&missed), "{missed}");
     let report = judge::judge(&journal.recording, &Policy::default());
     assert_eq!(report.count(Verdict::Failed), missed);
     let spent_s = journal.recording.measured_s();
@@ -513,8 +513,8 @@ fn scenarios_that_cost_much_more_than_they_are_asked_for_are_measured_as_far_as_
         .iter()
         .filter(|finding| finding.change.is_some())
         .count();
-    // Eight rounds of one take 24 s; the budget holds 180 s, the warm-up and what is kept for confirming included.
-    assert!(judged >= 4, "{judged}");
+    // Sixteen rounds of one take 48 s; the budget holds 180 s, the warm-up and what is kept for confirming included.
+    assert!(judged >= 3, "{judged}");
     let most = lab.slots.iter().map(|slot| slot.scenarios.len()).max();
     assert_eq!(most, Some(1));
     let spent_s = journal.recording.measured_s();

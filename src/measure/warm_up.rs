@@ -2,7 +2,6 @@
 
 use super::need::{cheapest, costs, job, one_sided, pending, typical_costs};
 use super::{Lab, MeasureError, Measurement};
-use crate::plan::MIN_ROUNDS;
 use crate::recording::{Entry, IncidentKind, Phase};
 use crate::revision::Side;
 use crate::scenario::Target;
@@ -110,7 +109,7 @@ impl<L: Lab> Measurement<'_, L> {
         };
         let typical = typical_costs(&self.journal.recording);
         let all: Vec<Job> = known.iter().chain(&unknown).cloned().collect();
-        let reached = cheapest(&all, left_s, MIN_ROUNDS);
+        let reached = cheapest(&all, left_s, self.least_rounds());
         let worth = |job: &Job| reached.contains(&job.scenario) || !typical.contains_key(&job.target);
         unknown.into_iter().filter(worth).collect()
     }
