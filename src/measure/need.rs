@@ -93,18 +93,19 @@ pub(super) fn costs(recording: &Recording) -> BTreeMap<u32, f64> {
         .collect()
 }
 
-/// What a scenario of each target typically costs: the median of those that are known. Targets without any are absent.
-pub(super) fn typical_costs(recording: &Recording) -> BTreeMap<Target, f64> {
-    let mut seen: BTreeMap<Target, Vec<f64>> = BTreeMap::new();
+/// What the scenarios of each target cost, as far as it is known, ascending. Targets without any are absent.
+pub(super) fn known_costs(recording: &Recording) -> BTreeMap<Target, Vec<f64>> {
+    let mut known: BTreeMap<Target, Vec<f64>> = BTreeMap::new();
     for (scenario, cost_s) in costs(recording) {
         if let Some(entry) = recording.scenarios.get(scenario as usize) {
             let target = entry.scenario.target.clone();
-            seen.entry(target).or_default().push(cost_s);
+            known.entry(target).or_default().push(cost_s);
         }
     }
-    seen.into_iter()
-        .filter_map(|(target, seconds)| Some((target, median(&seconds)?)))
-        .collect()
+    for costs in known.values_mut() {
+        costs.sort_by(f64::total_cmp);
+    }
+    known
 }
 
 /// Seconds that a process of each target spends on anything but its scenarios, most of it before the first one: what

@@ -1,11 +1,12 @@
 //! Before the first round: what each scenario costs and which do not work, within a part of the budget.
 
-use super::need::{cheapest, costs, job, one_sided, pending, typical_costs};
+use super::need::{cheapest, costs, job, known_costs, one_sided, pending};
 use super::{Lab, MeasureError, Measurement};
 use crate::recording::{Entry, IncidentKind, Phase};
 use crate::revision::Side;
 use crate::scenario::Target;
 use crate::schedule::{self, Chunk, Job};
+use crate::stats::quantile::median;
 use std::collections::BTreeSet;
 
 /// How long a process of the warm-up should run, in seconds.
@@ -19,6 +20,9 @@ pub(super) const ROUNDS_OF_ONE_SIDE: u32 = 4;
 
 /// Most of the budget that scenarios of one side may spend.
 const MOST_OF_ONE_SIDE: f64 = 0.05;
+
+/// Scenarios of a target whose costs say what the others may cost.
+const SAMPLE: usize = 3;
 
 /// Scenarios of a target that may hang, if none of it ever ended, before the others are not tried any more.
 const HANGS: usize = 2;
@@ -57,7 +61,7 @@ impl<L: Lab> Measurement<'_, L> {
         let hangs = self.journal.recording.incidents.iter();
         let hangs = hangs.filter(|incident| incident.what == IncidentKind::Timeout);
         let hangs = hangs.filter(|incident| incident.target == chunk.target).count();
-        let never_ended = !typical_costs(&self.journal.recording).contains_key(&chunk.target);
+        let never_ended = !known_costs(&self.journal.recording).contains_key(&chunk.target);
         if hangs >= HANGS && never_ended {
             self.give_up_target(&chunk.target)?;
         }
@@ -97,29 +101,37 @@ impl<L: Lab> Measurement<'_, L> {
         most_s.is_some_and(|most_s| self.journal.recording.measured_s() > most_s)
     }
 
-    /// Scenarios of unknown cost that would be measured if they cost what is expected, and one of each target of which
-    /// nothing is known.
+    /// Scenarios of unknown cost that would be measured if they cost what the cheapest of their target does, and all of
+    /// a target of which little is known.
     fn worth_trying(&self) -> Vec<Job> {
         let known = self.jobs(|_| true);
         let is_known = |entry: &&Entry| known.iter().any(|job| job.scenario == entry.ix);
         let entries = pending(&self.journal.recording);
-        let unknown = self.expected(entries.into_iter().filter(|entry| !is_known(entry)));
+        let unknown: Vec<&Entry> = entries.into_iter().filter(|entry| !is_known(entry)).collect();
         let Some(left_s) = self.left_for_rounds_s() else {
-            return unknown;
+            return self.expected(unknown.into_iter());
         };
-        let typical = typical_costs(&self.journal.recording);
-        let all: Vec<Job> = known.iter().chain(&unknown).cloned().collect();
+        let of_targets = known_costs(&self.journal.recording);
+        let costs_of = |entry: &Entry| {
+            of_targets
+                .get(&entry.scenario.target)
+                .map_or(&[][..], Vec::as_slice)
+        };
+        let at_best = unknown
+            .iter()
+            .map(|entry| job(entry, costs_of(entry).first().copied().unwrap_or(0.0)));
+        let all: Vec<Job> = known.iter().cloned().chain(at_best).collect();
         let reached = cheapest(&all, left_s, self.least_rounds());
-        let worth = |job: &Job| reached.contains(&job.scenario) || !typical.contains_key(&job.target);
-        unknown.into_iter().filter(worth).collect()
+        let worth = |entry: &&Entry| reached.contains(&entry.ix) || costs_of(entry).len() < SAMPLE;
+        self.expected(unknown.into_iter().filter(worth))
     }
 
     /// Jobs with the cost that is typical of their target, or a whole process for a target of which nothing is known.
     fn expected<'a>(&self, entries: impl Iterator<Item = &'a Entry>) -> Vec<Job> {
-        let typical = typical_costs(&self.journal.recording);
+        let known = known_costs(&self.journal.recording);
         entries
             .map(|entry| {
-                let typical_s = typical.get(&entry.scenario.target).copied();
+                let typical_s = known.get(&entry.scenario.target).and_then(|costs| median(costs));
                 job(entry, typical_s.unwrap_or(CHUNK_S))
             })
             .collect()
