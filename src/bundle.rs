@@ -1,9 +1,10 @@
 //! What a bundle says about itself: the first file in it, by which everything else is checked.
 
 use crate::digest::is_digest;
+use crate::inside::is_inside;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::{Component, Path};
+use std::path::Path;
 
 /// Name and version of the format this build writes.
 pub const SCHEMA: &str = "abreast/bundle/1";
@@ -123,12 +124,6 @@ impl Manifest {
     pub fn get(&self, path: &str) -> Option<&Packed> {
         self.files.iter().find(|file| file.path == path)
     }
-}
-
-/// Whether a relative path stays in its folder: plain names only.
-fn is_inside(path: &Path) -> bool {
-    let mut parts = path.components().peekable();
-    parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::edge::archive::SUFFIX;
 use crate::edge::terminal;
 use crate::exit::{Circumstance, Exit};
 use crate::pipeline::{self, Ask, BundleAsk, Outcome, PipelineError};
+use crate::report::{sentence, visible};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -150,7 +151,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
     match std::panic::catch_unwind(run) {
         Ok(Ok(exit)) => exit,
         Ok(Err(error)) => {
-            terminal::error(&error.to_string());
+            terminal::error(&visible(&error.to_string()));
             error.exit()
         }
         Err(_) => {
@@ -219,7 +220,7 @@ impl Build {
         let recording = pipeline::build(&ask, &self.output, &self.talk.view())?;
         for build in &recording.builds {
             if let Some(failure) = &build.failure {
-                terminal::error(&format!("{} did not build: {failure}", build.side));
+                terminal::error(&visible(&format!("{} did not build: {failure}", build.side)));
             }
         }
         Ok(Exit::of_build(&recording))
@@ -259,7 +260,15 @@ impl Record {
         };
         // The recording is the result; verdicts, and so --fail-on, are the business of `judge`.
         let outcome = pipeline::judge(recording, Vec::new());
-        Ok(exit(&outcome))
+        let code = exit(&outcome);
+        if code != Exit::Ok && code != Exit::Interrupted {
+            let headline = sentence::headline(&outcome.report).text;
+            view.say(&format!(
+                "{headline}; `abreast judge {}` tells more",
+                self.output.display()
+            ));
+        }
+        Ok(code)
     }
 }
 
@@ -273,6 +282,7 @@ impl Judge {
                     .to_owned(),
             ));
         }
+        self.output.spare(&self.files)?;
         let outcome = pipeline::judge_files(&self.files, &self.settings)?;
         self.output.deliver(&outcome.report, &self.talk)?;
         let exit = exit(&outcome);
@@ -302,6 +312,11 @@ impl Revisions {
             recording: None,
         }
     }
+}
+
+/// What came from a repository or a file may hold terminal escapes.
+fn visible(text: &str) -> String {
+    visible::lines(text).join("\n")
 }
 
 fn is_bundle(name: &str) -> bool {

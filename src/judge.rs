@@ -20,13 +20,16 @@ use crate::judge::assessment::{Assessment, Row, Until};
 use crate::judge::looks::FIRST_LOOK;
 use crate::judge::ruling::finding;
 use crate::judge::standing::Standing;
-use crate::metric::Better;
+use crate::metric::{Better, Metric};
 use crate::plan::{MIN_ROUNDS, Policy};
-use crate::recording::Recording;
+use crate::recording::{IncidentKind, Recording};
 use crate::report::{Elapsed, Finding, Method, Report};
 use crate::revision::Side;
+use crate::scenario::{Kind, Target};
 use crate::stats::quantile::median;
+use crate::verdict::Verdict;
 use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Judges a run that came to an end: every finding, in report order.
 #[must_use]
@@ -50,8 +53,42 @@ pub fn judge(recording: &Recording, policy: &Policy) -> Report {
         blind_spots: account::blind_spots(&assessment, &findings),
         method: method(&assessment, &findings),
         elapsed: elapsed(recording),
-        findings,
+        findings: findings.into_iter().chain(lost_targets(recording)).collect(),
     }
+}
+
+/// A failed row for each bench target of which no side could even list the benchmarks: it has no scenarios, and would
+/// vanish from the report.
+fn lost_targets(recording: &Recording) -> Vec<Finding> {
+    let listed: BTreeSet<&Target> = recording
+        .scenarios
+        .iter()
+        .map(|entry| &entry.scenario.target)
+        .collect();
+    let unusable = recording.incidents.iter().filter(|incident| {
+        incident.what == IncidentKind::Unusable
+            && incident.scenario.is_none()
+            && !listed.contains(&incident.target)
+    });
+    let mut lost: BTreeMap<&Target, Vec<String>> = BTreeMap::new();
+    for incident in unusable {
+        let notes = lost.entry(&incident.target).or_default();
+        notes.push(incidents::sentence(incident));
+    }
+    let row = |(target, notes): (&Target, Vec<String>)| Finding {
+        scenario: "(all of them)".to_owned(),
+        kind: Kind::Criterion,
+        target: target.clone(),
+        metric: Metric::time(),
+        base: None,
+        head: None,
+        change: None,
+        confirmed: None,
+        verdict: Verdict::Failed,
+        flag: Verdict::Failed.flag(None, 0.0),
+        notes,
+    };
+    lost.into_iter().map(row).collect()
 }
 
 /// Scenarios of this run that still need rounds, by [`Entry::ix`](crate::recording::Entry::ix), in order.

@@ -14,6 +14,7 @@ pub mod difference;
 pub mod digest;
 pub mod edge;
 pub mod exit;
+pub mod inside;
 pub mod judge;
 pub mod lab;
 pub mod last_words;

@@ -24,7 +24,7 @@ use crate::lab::Laboratory;
 use crate::measure::{Status, measure};
 use crate::plan::{Measuring, Plan, Policy};
 use crate::recording::{End, EndReason, Event, Header, Phase, Recording, SCHEMA};
-use crate::report::Report;
+use crate::report::{Report, visible};
 use crate::workshop::{Product, Workshop};
 use std::path::{Path, PathBuf};
 
@@ -141,8 +141,10 @@ fn measure_all(
 }
 
 fn announce(plan: &Plan, view: &View) {
-    view.say(&format!("base {} ({})", plan.base.short(), plan.base.label));
-    view.say(&format!("head {} ({})", plan.head.short(), plan.head.label));
+    for (side, revision) in [("base", &plan.base), ("head", &plan.head)] {
+        let label = visible::line(&revision.label);
+        view.say(&format!("{side} {} ({label})", visible::line(revision.short())));
+    }
 }
 
 fn waiting(holder: &str, view: &View) {

@@ -105,6 +105,7 @@ pub const MIN_ROUNDS: u32 = 8;
 
 /// Part `index` of `count`, `index` counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Numbers")]
 pub struct Shard {
     /// From 1 to `count`.
     pub index: u32,
@@ -117,6 +118,21 @@ impl Shard {
     #[must_use]
     pub fn holds(self, n: usize) -> bool {
         n % self.count as usize == self.index as usize - 1
+    }
+}
+
+/// A shard as it stands in a file, which may be anything.
+#[derive(Deserialize)]
+struct Numbers {
+    index: u32,
+    count: u32,
+}
+
+impl TryFrom<Numbers> for Shard {
+    type Error = ShardError;
+
+    fn try_from(numbers: Numbers) -> Result<Self, ShardError> {
+        format!("{}/{}", numbers.index, numbers.count).parse()
     }
 }
 
@@ -190,6 +206,9 @@ mod tests {
         }
         for wrong in ["0/3", "4/3", "1", "a/b", "1/0", ""] {
             assert_eq!(wrong.parse::<Shard>(), Err(ShardError(wrong.to_owned())));
+        }
+        for wrong in [r#"{"index":0,"count":0}"#, r#"{"index":5,"count":2}"#] {
+            assert!(serde_json::from_str::<Shard>(wrong).is_err(), "{wrong}");
         }
     }
 }

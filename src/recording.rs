@@ -183,13 +183,16 @@ pub struct ChangedPiece {
     pub run_file: bool,
 }
 
-/// Rust sources that differ between the sides, by whether any measured executable was compiled from them.
+/// Files that differ between the sides: Rust sources by whether any measured executable was compiled from them, others.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedSources {
     /// Part of an executable on some side; paths relative to the tree.
     pub compiled: Vec<String>,
     /// Part of none.
     pub elsewhere: Vec<String>,
+    /// Files of other kinds that differ, are no run files and no documents: benches that read one measure something else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<String>,
 }
 
 /// One scenario of this run; slots refer to it by [`Entry::ix`].

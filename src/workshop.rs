@@ -123,7 +123,7 @@ impl Workshop<'_> {
         }
         events.extend(no_benches_note(&head, plan));
         events.extend(provenance_notes(&base, &head));
-        events.push(Event::ChangedSources(changed_sources(&base, &head)));
+        events.push(Event::ChangedSources(changed_sources(&base, &head, &run_files)));
         let sides = Sides::new(tree, &base.snapshot, &head.snapshot, self.room.sides())?;
         let snapshots = [base.snapshot, head.snapshot];
         Ok(Product {

@@ -354,7 +354,8 @@ fn complete(mut event: Event) -> Event {
             slot.waited_s = Some(0.0);
             slot.contention.slowdown = Some([1.0, 1.0]);
         }
-        Event::Difference(_) | Event::ChangedSources(_) | Event::Scenario(_) => {}
+        Event::ChangedSources(changed) => changed.others = vec!["testdata/x.bin".to_owned()],
+        Event::Difference(_) | Event::Scenario(_) => {}
         Event::Timing(_) | Event::Incident(_) | Event::Note { .. } | Event::End(_) => {}
     }
     event

@@ -96,6 +96,34 @@ fn what_is_read_is_written_again_to_the_letter() {
 }
 
 #[test]
+fn names_that_lead_out_of_the_run_are_refused() {
+    let text = String::from_utf8(stored("small_sample")).expect("text");
+    let run = text
+        .split("\"run\":\"")
+        .nth(1)
+        .and_then(|rest| rest.split('"').next())
+        .expect("a run");
+    for (from, to) in [
+        (
+            format!("\"run\":\"{run}\""),
+            "\"run\":\"../../victim\"".to_owned(),
+        ),
+        ("\"path\":\"base/".to_owned(), "\"path\":\"../../base/".to_owned()),
+        (
+            "\"package_dir\":\"".to_owned(),
+            "\"package_dir\":\"/etc/".to_owned(),
+        ),
+    ] {
+        assert!(text.contains(&from), "{from}");
+        let error = Recording::read(text.replacen(&from, &to, 1).as_bytes()).expect_err(&to);
+        assert!(
+            matches!(error, RecordingError::Inconsistent { .. }),
+            "{to}: {error}"
+        );
+    }
+}
+
+#[test]
 fn another_version_says_what_to_do_and_a_foreign_file_is_refused() {
     let read = |text: &str| Recording::read(text.as_bytes()).unwrap_err();
     let header = String::from_utf8(stored("hung")).unwrap();
@@ -204,6 +232,7 @@ fn dressed(story: &mut Story) {
     recording.changed_sources = ChangedSources {
         compiled: vec!["src/lib.rs".to_owned()],
         elsewhere: Vec::new(),
+        others: Vec::new(),
     };
 }
 

@@ -93,6 +93,21 @@ impl Output {
         self.deliveries().map(|_| ())
     }
 
+    /// Refuses to write a report over what it is made from.
+    pub(super) fn spare(&self, inputs: &[PathBuf]) -> Result<(), PipelineError> {
+        let lost = self
+            .output
+            .iter()
+            .find(|output| inputs.iter().any(|input| store::is_same_file(input, output)));
+        match lost {
+            None => Ok(()),
+            Some(path) => Err(PipelineError::Usage(format!(
+                "the report would replace the recording {}: name another file with -o",
+                path.display()
+            ))),
+        }
+    }
+
     /// Writes every format, the others also if one file cannot be written: measuring took long. A person also gets the
     /// terminal report unless something else goes to standard output.
     pub(super) fn deliver(&self, report: &Report, talk: &TalkArgs) -> Result<(), PipelineError> {
@@ -103,14 +118,16 @@ impl Output {
             match path {
                 Some(path) => written = written.and(store::write(path, text(&terminal::plain()).as_bytes())),
                 None => {
-                    terminal::print(&text(&terminal::options(talk.color, talk.verbose)));
+                    let text = text(&terminal::options(talk.color, talk.verbose));
+                    written = written.and(store::printed(terminal::print(&text)));
                     printed = true;
                 }
             }
         }
         if !printed {
             let options = terminal::options(talk.color, talk.verbose);
-            terminal::print(&report::render(report, Format::Term, &options));
+            let text = report::render(report, Format::Term, &options);
+            written = written.and(store::printed(terminal::print(&text)));
         }
         Ok(written?)
     }

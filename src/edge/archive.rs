@@ -85,9 +85,19 @@ impl Content {
 /// # Errors
 /// [`ArchiveError::Io`] if it cannot be read.
 pub fn digest_of(path: &Path) -> Result<(String, u64), ArchiveError> {
-    let mut file = File::open(path).map_err(io_error(path, "read"))?;
+    let mut file = open(path)?;
     let copied = copy(&mut file, &mut io::sink());
     copied.map_err(|(Failure::Reading(error) | Failure::Writing(error))| io_error(path, "read")(error))
+}
+
+/// Opens what must be a plain file: a pipe would be waited for, and cannot be read twice.
+fn open(path: &Path) -> Result<File, ArchiveError> {
+    let found = path.metadata().map_err(io_error(path, "read"))?;
+    if !found.is_file() {
+        let source = io::Error::other("it is no plain file");
+        return Err(io_error(path, "read")(source));
+    }
+    File::open(path).map_err(io_error(path, "read"))
 }
 
 /// Writes a bundle; whoever looks sees the old file or the whole new one. `contents` holds the bytes of each digest
@@ -154,9 +164,10 @@ pub fn unpack(path: &Path, folder: &Path) -> Result<Manifest, ArchiveError> {
         source,
     };
     let damaged = |error: io::Error| refuse(BundleError::Content(error.to_string()));
-    let file = File::open(path).map_err(io_error(path, "read"))?;
+    let file = open(path)?;
     let mut archive = tar::Archive::new(zstd::Decoder::new(file).map_err(damaged)?);
-    let mut entries = archive.entries().map_err(damaged)?;
+    // Raw: members that give the next one a long name are not obeyed, and so never read into memory.
+    let mut entries = archive.entries().map_err(damaged)?.raw(true);
     let no_manifest = || {
         refuse(BundleError::Content(
             "it does not begin with a manifest".to_owned(),

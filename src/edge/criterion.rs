@@ -24,7 +24,7 @@ const FINGERPRINT: &[u8] = b"This executable is a Criterion";
 
 /// More text without the end of a listing line is no title, but a bench that talks. Chosen: criterion itself cuts
 /// titles after 100 bytes.
-const LONGEST_TITLE: usize = 64 * 1024;
+const LONGEST_TITLE: usize = 16 * 1024;
 
 /// An executable ready to be started.
 #[derive(Debug, Clone)]
@@ -115,6 +115,7 @@ impl Bench {
                 .strip_suffix(": benchmark")
                 .or_else(|| text.strip_suffix(": bench"));
             match title {
+                Some(title) if title.len() > LONGEST_TITLE => text.clear(),
                 Some(title) => {
                     titles.push(title.to_owned());
                     text.clear();

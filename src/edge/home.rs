@@ -56,9 +56,7 @@ pub enum HomeError {
     )]
     NothingToResume,
     /// An executable of the run to be resumed is missing or changed.
-    #[error(
-        "the executable {path} of the interrupted run is missing or was changed; start the comparison anew"
-    )]
+    #[error("the executable {path} is missing, or not the one that was recorded; start the comparison anew")]
     Executable {
         /// Path.
         path: PathBuf,
@@ -266,7 +264,10 @@ impl RunFolder {
     pub fn verify(&self, recording: &Recording) -> Result<(), HomeError> {
         for executable in recording.builds.iter().flat_map(|build| &build.executables) {
             let path = self.path(&executable.path);
-            let intact = std::fs::read(&path).is_ok_and(|bytes| digests(&bytes).file == executable.sha256);
+            let intact = std::fs::read(&path).is_ok_and(|bytes| {
+                let digests = digests(&bytes);
+                (&digests.file, &digests.loaded) == (&executable.sha256, &executable.loaded_sha256)
+            });
             if !intact {
                 return Err(HomeError::Executable { path });
             }

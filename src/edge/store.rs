@@ -197,6 +197,23 @@ pub fn write(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Whether two paths name one existing file.
+#[must_use]
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
+}
+
+/// What became of printing, as of writing a file.
+///
+/// # Errors
+/// [`StoreError::Io`] if it failed.
+pub fn printed(result: std::io::Result<()>) -> Result<(), StoreError> {
+    result.map_err(io(Path::new("standard output"), "written"))
+}
+
 fn io(path: &Path, what: &'static str) -> impl FnOnce(std::io::Error) -> StoreError {
     let path = path.to_owned();
     move |source| StoreError::Io { path, what, source }

@@ -20,15 +20,20 @@ pub enum Color {
 }
 
 /// Prints to standard output. A reader that went away (`| head`) is no error.
-pub fn print(text: &str) {
+///
+/// # Errors
+/// Anything else that the system refuses, like a full disk.
+pub fn print(text: &str) -> std::io::Result<()> {
     let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
 }
 
-/// Says on standard error why the tool gives up.
-#[expect(clippy::print_stderr, reason = "errors are talk")]
+/// Says on standard error why the tool gives up; if nobody listens there, nobody hears it.
 pub fn error(message: &str) {
-    eprintln!("error: {message}");
+    let _ = writeln!(std::io::stderr(), "error: {message}");
 }
 
 /// How a report looks on standard output.

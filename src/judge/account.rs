@@ -142,12 +142,19 @@ fn changed_without_effect(recording: &Recording, findings: &[Finding]) -> Option
         && findings
             .iter()
             .all(|finding| recording.identical(&finding.target));
-    (all_identical && !compiled.is_empty()).then(|| {
-        format!(
+    let others = &recording.changed_sources.others;
+    match (all_identical, compiled.is_empty(), others.is_empty()) {
+        (true, false, _) => Some(format!(
             "sources of the benches changed ({}), but all their executables are identical",
             wording::some(compiled)
-        )
-    })
+        )),
+        (true, true, false) => Some(format!(
+            "all executables are identical, but other files changed ({}): if a bench reads one as it runs, name it with \
+             --run-files",
+            wording::some(others)
+        )),
+        _ => None,
+    }
 }
 
 /// Bench targets that were not run, each once, with the sides it concerns.

@@ -1,8 +1,10 @@
 //! Reading a recording: line by line, each event checked against those before it.
 
 use super::{Event, Header, Observation, Recording, SCHEMA};
+use crate::inside::{is_inside, is_name};
 use serde::Deserialize;
 use std::io::BufRead;
+use std::path::Path;
 
 /// Why a recording cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -94,6 +96,16 @@ impl Recording {
             }
         };
         match event {
+            Event::Build(build) => build.executables.iter().try_for_each(|executable| {
+                let folder = Path::new(&executable.package_dir);
+                let is_root = folder.as_os_str().is_empty() || folder == Path::new(".");
+                let in_tree = is_root || is_inside(folder);
+                if in_tree && is_inside(Path::new(&executable.path)) {
+                    Ok(())
+                } else {
+                    Err(format!("`{}` leads out of the run", executable.path))
+                }
+            }),
             Event::Scenario(entry) if entry.ix as usize != self.scenarios.len() => Err(format!(
                 "scenario {} follows scenario {}",
                 entry.ix,
@@ -161,6 +173,10 @@ fn read_header(line: &[u8]) -> Result<Header, RecordingError> {
         return Err(RecordingError::Version { found: probe.schema });
     }
     match serde_json::from_slice(line) {
+        Ok(Event::Header(header)) if !is_name(&header.run) => Err(RecordingError::Inconsistent {
+            line: 1,
+            what: "the name of its run is no plain name".to_owned(),
+        }),
         Ok(Event::Header(header)) => Ok(*header),
         Ok(_) => Err(RecordingError::Foreign),
         Err(source) => Err(RecordingError::Line { line: 1, source }),

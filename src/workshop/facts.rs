@@ -130,10 +130,13 @@ pub(super) fn no_benches_note(head: &Piece, plan: &Plan) -> Option<Event> {
 }
 
 /// Changed Rust sources, by whether a bench can notice.
-pub(super) fn changed_sources(base: &Piece, head: &Piece) -> ChangedSources {
+pub(super) fn changed_sources(base: &Piece, head: &Piece, run_files: &RunFiles) -> ChangedSources {
     let mut changed = ChangedSources::default();
     for path in changed_paths(&base.snapshot, &head.snapshot) {
         if path.extension().is_none_or(|extension| extension != "rs") {
+            if !run_files.hold(&path) && may_be_data(&path) {
+                changed.others.push(path.to_string_lossy().into_owned());
+            }
             continue;
         }
         let compiled = base.built.compiled.contains(&path) || head.built.compiled.contains(&path);
@@ -145,6 +148,18 @@ pub(super) fn changed_sources(base: &Piece, head: &Piece) -> ChangedSources {
         list.push(path.to_string_lossy().into_owned());
     }
     changed
+}
+
+/// Whether a program might read a file as it runs: not what cargo, git, editors and people read.
+fn may_be_data(path: &Path) -> bool {
+    let is = |names: &[&str], part: Option<&std::ffi::OsStr>| {
+        part.and_then(std::ffi::OsStr::to_str)
+            .is_some_and(|part| names.contains(&part))
+    };
+    let hidden = path.iter().any(|part| part.as_encoded_bytes().starts_with(b"."));
+    let known =
+        is(&["Cargo.toml", "Cargo.lock"], path.file_name()) || is(&["md", "adoc", "rst"], path.extension());
+    !hidden && !known
 }
 
 pub(super) fn note_on(side: Side, note: &str) -> Event {

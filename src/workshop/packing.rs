@@ -46,8 +46,14 @@ pub fn pack(
         let needed = |path: &Path| run_files.hold(path) || manifests.iter().any(|manifest| manifest == path);
         for (path, entry) in snapshot.entries().filter(|(path, _)| needed(path)) {
             let name = path.to_str().ok_or_else(|| ArchiveError::Name(path.to_owned()))?;
-            let content = Content::Bytes(snapshot.read(path)?.unwrap_or_default());
-            items.push((format!("files/{side}/{name}"), kind(entry.mode), content));
+            // Through a file each: together they may not fit into memory.
+            let staged = run.path(&format!("packing/{}", entry.id));
+            store::write(&staged, &snapshot.read(path)?.unwrap_or_default())?;
+            items.push((
+                format!("files/{side}/{name}"),
+                kind(entry.mode),
+                Content::File(staged),
+            ));
         }
     }
     let (os, arch) = archive::here();

@@ -164,6 +164,9 @@ fn what_is_no_bundle_for_here_is_refused_and_nothing_is_left_behind() {
     assert!(refusal(Some(escaping)).contains("leads out of it"));
     let foreign = archive(&[("manifest.json", manifest("build.jsonl", "z80").as_bytes())]);
     assert!(refusal(Some(foreign)).contains("its executables are for linux z80"));
+    let bomb = bomb();
+    assert!(bomb.len() < 100_000);
+    assert!(refusal(Some(bomb)).contains("does not belong in it"));
     let content = archive(&[
         (
             "manifest.json",
@@ -189,6 +192,28 @@ fn a_bundle_is_built_once_and_named_so_that_it_is_known() {
         .tool(&["build", "HEAD", "HEAD", "-o", bundle.to_str().unwrap()])
         .run();
     ended.expect_code(3);
+}
+
+/// A member that gives the next one a name of 64 MB.
+fn bomb() -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    let manifest = manifest("build.jsonl", std::env::consts::ARCH);
+    let mut header = tar::Header::new_gnu();
+    header.set_size(manifest.len() as u64);
+    builder
+        .append_data(&mut header, "manifest.json", manifest.as_bytes())
+        .unwrap();
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::GNULongName);
+    header.set_size(64 << 20);
+    builder
+        .append_data(
+            &mut header,
+            "././@LongLink",
+            std::io::Read::take(std::io::repeat(b'a'), 64 << 20),
+        )
+        .unwrap();
+    zstd::encode_all(builder.into_inner().unwrap().as_slice(), 3).unwrap()
 }
 
 fn manifest(path: &str, arch: &str) -> String {

@@ -120,4 +120,21 @@ fn a_bench_executable_that_cannot_be_listed_fails_its_rows_and_no_others() {
     failed.noted("head could not be listed");
     failed.noted("no data");
     assert_eq!(failed.has_numbers(), (true, false));
+
+    // On both sides: there is not one scenario of it, and it must not vanish.
+    let main = "assert!(std::env::var_os(\"SUITE_LAUNCHES\").is_none(), \"no data\");";
+    let ended = at.compare(
+        &two(main),
+        &two(&format!("// Other.\n    {main}")),
+        &["--rounds", "8"],
+    );
+    let report = ended.expect(5);
+    let lost = report
+        .rows()
+        .into_iter()
+        .find(|row| row.target() == "ids")
+        .unwrap();
+    assert_eq!(lost.verdict(), "failed");
+    lost.noted("base could not be used");
+    lost.noted("head could not be used");
 }

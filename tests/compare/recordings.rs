@@ -46,6 +46,12 @@ fn a_recording_judged_later_has_the_findings_of_the_comparison() {
         assert!((row.change() - same.change()).abs() < 1e-3, "{}", report.table());
     }
 
+    // A report never replaces what it is made from.
+    let ended = at.tool(&["judge", file, "--format", "md", "-o", file]).run();
+    assert!(ended.refusal(2).contains("would replace the recording"));
+    let ended = at.tool(&["judge", file]).json().run();
+    ended.expect(0);
+
     // Other limits, the same numbers.
     let judged = at
         .tool(&["judge", file, "--threshold", "30%", "--margin", "30%"])

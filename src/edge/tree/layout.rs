@@ -33,6 +33,7 @@ impl Tree {
     /// A folder that cannot be created or touched.
     pub fn open(root: PathBuf) -> Result<Self, TreeError> {
         fs::create_dir_all(&root).map_err(TreeError::io("create the folder", &root))?;
+        strays::make_writable(&root)?;
         let tree = Self { root };
         let marker = tree.marker();
         match marker.read()? {

@@ -9,7 +9,8 @@ use super::error::TreeError;
 use super::names;
 use crate::edge::git::Snapshot;
 use ignore::WalkBuilder;
-use std::fs::{self, File, FileTimes};
+use std::fs::{self, File, FileTimes, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use walkdir::WalkDir;
@@ -45,6 +46,23 @@ pub(super) fn remove(root: &Path, snapshot: &Snapshot) -> Result<(), TreeError> 
     // The walk names a folder before what is in it; the first is the root.
     for folder in folders.iter().skip(1).rev() {
         names::remove_if_empty(folder)?;
+    }
+    Ok(())
+}
+
+/// Gives the owner back every folder that a bench made unwritable.
+pub(super) fn make_writable(root: &Path) -> Result<(), TreeError> {
+    const OWNER: u32 = 0o700;
+    // A folder is yielded before it is read, so one that could not be read can be.
+    for found in WalkDir::new(root).follow_links(false) {
+        let found = found.map_err(|error| TreeError::io("list", root)(error.into()))?;
+        let Ok(metadata) = found.metadata() else { continue };
+        let mode = metadata.permissions().mode();
+        if metadata.is_dir() && mode & OWNER != OWNER {
+            let path = found.path();
+            fs::set_permissions(path, Permissions::from_mode(mode | OWNER))
+                .map_err(TreeError::io("make writable", path))?;
+        }
     }
     Ok(())
 }
