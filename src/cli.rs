@@ -245,6 +245,10 @@ impl Record {
                 };
                 pipeline::record_bundle(&ask, &view)?
             }
+            (Some(bundle), Some(_)) if is_bundle(bundle) => {
+                let message = "a bundle holds both sides: leave HEAD out";
+                return Err(PipelineError::Usage(message.to_owned()));
+            }
             (base, head) => {
                 let revisions = Revisions {
                     base: base.clone(),
@@ -261,11 +265,11 @@ impl Record {
         // The recording is the result; verdicts, and so --fail-on, are the business of `judge`.
         let outcome = pipeline::judge(recording, Vec::new());
         let code = exit(&outcome);
-        if code != Exit::Ok && code != Exit::Interrupted {
+        if code != Exit::Interrupted {
             let headline = sentence::headline(&outcome.report).text;
+            let file = self.output.display();
             view.say(&format!(
-                "{headline}; `abreast judge {}` tells more",
-                self.output.display()
+                "wrote {file}: {headline}; `abreast judge {file}` tells more"
             ));
         }
         Ok(code)
@@ -285,7 +289,12 @@ impl Judge {
         self.output.spare(&self.files)?;
         let outcome = pipeline::judge_files(&self.files, &self.settings)?;
         self.output.deliver(&outcome.report, &self.talk)?;
-        let exit = exit(&outcome);
+        // Who judges an interrupted run was not interrupted.
+        let circumstance = Circumstance {
+            interrupted: false,
+            ..Circumstance::of(&outcome.recording)
+        };
+        let exit = Exit::of(&outcome.report, &outcome.fail_on, circumstance);
         // The process ends here; giving back a million small pieces of memory one by one would take a tenth as long as
         // all the rest.
         std::mem::forget(outcome);

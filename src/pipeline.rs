@@ -319,8 +319,15 @@ fn list_and_measure(
         if process::interrupted() {
             return Ok(EndReason::Interrupted);
         }
-        for event in listing.events(shard) {
+        let events = listing.events(shard);
+        let found_none = !events.iter().any(|event| matches!(event, Event::Scenario(_)));
+        let filter = journal.recording.header.plan.selection.filter.clone();
+        for event in events {
             journal.append(event)?;
+        }
+        if let Some(filter) = filter.filter(|_| found_none) {
+            let text = format!("no benchmark id matches --filter `{filter}`");
+            journal.append(Event::Note { text })?;
         }
     }
     let path = journal.path().to_owned();

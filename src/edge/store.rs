@@ -33,6 +33,11 @@ pub enum StoreError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// A recording that would be lost.
+    #[error(
+        "{0} is a recording that was not finished: go on with it (--resume), name another file, or remove it"
+    )]
+    Unfinished(PathBuf),
     /// An event cannot be expressed as JSON.
     #[error("an event could not be encoded: {0}")]
     Encode(#[from] serde_json::Error),
@@ -56,11 +61,16 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Starts a new file with its header; an existing file is replaced.
+    /// Starts a new file with its header; an existing file is replaced, unless it is a recording that could go on.
     ///
     /// # Errors
     /// [`StoreError`] if the file cannot be made.
     pub fn create(path: &Path, header: crate::recording::Header) -> Result<Self, StoreError> {
+        let unfinished =
+            |found: Recording| (found.killed() || found.interrupted()) && !found.slots.is_empty();
+        if path.is_file() && read_recording(path).is_ok_and(unfinished) {
+            return Err(StoreError::Unfinished(path.to_owned()));
+        }
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(io(folder, "made"))?;
         }

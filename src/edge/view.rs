@@ -1,17 +1,26 @@
-//! What a person watches while the tool works: bars on standard error, redrawn only between slots.
+//! What a person watches while the tool works: bars on standard error, redrawn only between slots. Where standard error
+//! is no terminal, as in CI, a line now and then says the same.
 //!
 //! Drawing wakes up a terminal emulator on the same machine, so nothing is drawn while a slot runs: there are no
 //! ticking spinners, and measuring calls [`View`] only when no measured process is alive.
+#![expect(clippy::disallowed_methods, reason = "progress is told by the clock")]
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::Write as _;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 /// The live view of one run.
 #[derive(Debug)]
 pub struct View {
     bar: ProgressBar,
     talk: Talk,
+    /// What was last said in place of a bar, and when; absent if nothing is to be said.
+    told: Option<Mutex<(String, Instant)>>,
 }
+
+/// How often progress is told where there is no bar.
+const BETWEEN_LINES: Duration = Duration::from_secs(30);
 
 /// How much is said on standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,8 +42,11 @@ impl View {
         } else {
             ProgressDrawTarget::hidden()
         };
+        let bar = ProgressBar::with_draw_target(None, target);
+        let tells = progress && talk > Talk::Quiet && bar.is_hidden();
         Self {
-            bar: ProgressBar::with_draw_target(None, target),
+            told: tells.then(|| Mutex::new((String::new(), Instant::now()))),
+            bar,
             talk,
         }
     }
@@ -59,6 +71,7 @@ impl View {
         self.bar.set_length(0);
         self.bar.set_message(message.to_owned());
         self.bar.tick();
+        self.tell(message, message);
     }
 
     /// Shows how far a build has come.
@@ -70,6 +83,10 @@ impl View {
         self.bar.set_message(package.to_owned());
         self.bar.set_position(done as u64);
         self.bar.tick();
+        self.tell(
+            &format!("building {side}"),
+            &format!("building {side}: {done} of {of}, {package}"),
+        );
     }
 
     /// Shows how far measuring has come; `spent` and `of` in seconds, the words say the rest.
@@ -84,6 +101,7 @@ impl View {
         }
         self.bar.set_message(words.to_owned());
         self.bar.tick();
+        self.tell("measuring", &format!("measuring: {words}"));
     }
 
     /// Removes the bar.
@@ -98,6 +116,17 @@ impl View {
         }
         if let Ok(style) = ProgressStyle::with_template(template) {
             self.bar.set_style(style.progress_chars("=> "));
+        }
+    }
+
+    /// Says how far a stage has come if it is new, or was long not heard of.
+    fn tell(&self, stage: &str, line: &str) {
+        let Some(Ok(mut told)) = self.told.as_ref().map(Mutex::lock) else {
+            return;
+        };
+        if told.0 != stage || told.1.elapsed() >= BETWEEN_LINES {
+            *told = (stage.to_owned(), Instant::now());
+            self.print(line);
         }
     }
 

@@ -23,7 +23,7 @@ pub fn notes(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<String> {
             notes.push(format!("{side} did not build:\n{}", failure.trim_end()));
         }
     }
-    if plan.base.sha == plan.head.sha {
+    if plan.base.sha == plan.head.sha && !recording.slots.is_empty() {
         notes.push("base and head are the same commit: this run measures the noise floor".to_owned());
     }
     let harness = match plan.selection.harness {
@@ -93,11 +93,10 @@ fn busy_neighbour(recording: &Recording) -> Option<String> {
     let part = |count: usize| count as f64 / told.len() as f64;
     (!told.is_empty() && part(slowed(1)) >= OFTEN).then(|| {
         format!(
-            "somebody else on this machine slowed its processors: a fixed loop took {} times as long or more before \
-             {:.0} % of the processes and after {:.0} % of them",
-            SLOWED,
-            part(slowed(0)) * 100.0,
-            part(slowed(1)) * 100.0
+            "somebody else's work slowed this machine's processors: a fixed loop took {SLOWED} times as long or more \
+             after {:.0} % of the processes; they were started at quiet moments ({:.0} % were not), but not all ended so",
+            part(slowed(1)) * 100.0,
+            part(slowed(0)) * 100.0
         )
     })
 }
@@ -234,8 +233,8 @@ pub fn blind_spots(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<Str
     }
     if findings.iter().any(|finding| finding.change.is_some()) {
         spots.push(
-            "code layout: no second layout of the same code was built, so a few percent may be the placement of a \
-             function and not its code"
+            "code layout: no second layout of the same code was built, so a change on code that nobody touched may be \
+             the placement of a function and not its code"
                 .to_owned(),
         );
     }

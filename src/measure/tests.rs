@@ -382,7 +382,7 @@ fn a_process_is_short_unless_its_start_is_expensive() {
     let folder = tempfile::tempdir().unwrap();
     let mut most_in_a_process = Vec::new();
     for start_s in [0.0, 0.2] {
-        let mut journal = journal(&folder.path().join("r.jsonl"), 20, minutes(10.0));
+        let mut journal = journal(&folder.path().join(format!("{start_s}")), 20, minutes(10.0));
         let mut lab = ScriptedLab::new(steady);
         lab.start_s = start_s;
         run(&mut lab, &mut journal);

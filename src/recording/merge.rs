@@ -12,6 +12,13 @@ impl Recording {
     /// [`RecordingError::Mixed`] if they compare other commits or were selected or compiled differently;
     /// [`RecordingError::Empty`] for none.
     pub fn merge(recordings: Vec<Self>) -> Result<Self, RecordingError> {
+        for (n, one) in recordings.iter().enumerate() {
+            if recordings[..n].contains(one) {
+                return Err(RecordingError::Mixed(
+                    "the same recording is given twice, and would count double".to_owned(),
+                ));
+            }
+        }
         let mut recordings = recordings.into_iter();
         let mut all = recordings.next().ok_or(RecordingError::Empty)?;
         for next in recordings {

@@ -104,12 +104,20 @@ pub fn setting_ns(nanoseconds: f64) -> String {
 }
 
 /// Half the width of the interval around a change. The interval may be lopsided: the larger half is shown, because
-/// a reader takes `± x` as a promise for both directions.
+/// a reader takes `± x` as a promise for both directions - unless the interval excludes zero, then the half that
+/// faces zero, or `± x` would seem to include it.
 #[must_use]
 pub fn half_width(change: &Change) -> f64 {
     let up = change.high - change.change;
     let down = change.change - change.low;
-    up.max(down).max(0.0)
+    let shown = if change.low > 0.0 {
+        down
+    } else if change.high < 0.0 {
+        up
+    } else {
+        up.max(down)
+    };
+    shown.max(0.0)
 }
 
 /// A change with its half width, for sentences: `+2.1 % ± 0.6`.
@@ -279,10 +287,10 @@ mod tests {
     }
 
     #[test]
-    fn a_lopsided_interval_shows_its_larger_half() {
-        let lopsided = Change {
-            change: 0.02,
-            low: 0.016,
+    fn a_lopsided_interval_shows_its_larger_half_or_the_one_that_faces_zero() {
+        let around_zero = Change {
+            change: 0.01,
+            low: -0.002,
             high: 0.03,
             floor: 0.01,
             detectable: 0.01,
@@ -290,7 +298,21 @@ mod tests {
             per_round: vec![],
             confirmation: None,
         };
-        assert_eq!(change_with_width(&lopsided), "+2.0 % ± 1.0");
+        let above = Change {
+            change: 0.061,
+            low: 0.001,
+            high: 0.124,
+            ..around_zero.clone()
+        };
+        let below = Change {
+            change: -0.061,
+            low: -0.2,
+            high: -0.001,
+            ..around_zero.clone()
+        };
+        assert_eq!(change_with_width(&around_zero), "+1.0 % ± 2.0");
+        assert_eq!(change_with_width(&above), "+6.1 % ± 6.0");
+        assert_eq!(change_with_width(&below), "−6.1 % ± 6.0");
     }
 
     #[test]

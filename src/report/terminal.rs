@@ -269,16 +269,16 @@ impl Page<'_> {
         }
     }
 
-    /// A long note (a compiler's output) without its middle.
+    /// A long note (a compiler's output) without its end: the first error is what the others follow from.
     fn shortened(&self, note: &str) -> String {
         let lines: Vec<&str> = note.trim().lines().collect();
         if self.options.verbose || lines.len() <= NOTE_LINES {
             return note.to_owned();
         }
-        let left_out = lines.len() - NOTE_LINES;
-        let middle = format!("… {} left out (-v)", count(left_out, "line"));
-        let last = &lines[left_out + 1..];
-        [&[lines[0], middle.as_str()], last].concat().join("\n")
+        let left_out = lines.len() - NOTE_LINES + 1;
+        let end = format!("… {} left out (-v)", count(left_out, "line"));
+        let first = &lines[..NOTE_LINES - 1];
+        [first, &[end.as_str()]].concat().join("\n")
     }
 
     fn indented(&mut self, text: &str, indent: usize) {

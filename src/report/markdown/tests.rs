@@ -55,7 +55,7 @@ fn the_sample_as_a_comment() {
     | :-- | :-- | --: | --: | --: | --: | --: |
     | 🔴 alert | `matmul/f32/8x1024x1024` | 1.05 ms | 1.18 ms | +12.3 % | 0.6 % | 1.0 % |
     | ⚠️ warn | ``add\|`f16`/*1_000*`` | 402 ns | 416 ns | +3.4 % | 1.1 % | 1.8 % |
-    | 🟢 faster | `logits/penalty` | 1.00 µs | 810 ns | −19.0 % | 2.0 % | 3.2 % |
+    | 🟢 faster | `logits/penalty` | 1.00 µs | 810 ns | −19.0 % | 1.8 % | 3.2 % |
 
     - 🔴 `matmul/f32/8x1024x1024`: fresh processes confirm it with +11.8 %; instructions did not change: layout suspected
     - 🟢 `logits/penalty`: fresh processes confirm it with −20.0 %
@@ -71,7 +71,7 @@ fn the_sample_as_a_comment() {
     | ❔ unclear | `reduce_mean/<script>` | 88.0 ms | 89.0 ms | +1.1 % | 6.1 % | 9.8 % |
     | ✅ unchanged | `add/f32/a_very_long_parameter_list/with_many_parts/and_another_one/rows=4096,cols=1024` | 1.23 µs | 1.24 µs | +0.3 % | 0.8 % | 1.3 % |
     | ✅ unchanged | `add/f32/1` | 1.50 ns | 1.50 ns | 0.0 % | 0.0 % | 0.0 % |
-    | 🟢 faster | `logits/penalty` | 1.00 µs | 810 ns | −19.0 % | 2.0 % | 3.2 % |
+    | 🟢 faster | `logits/penalty` | 1.00 µs | 810 ns | −19.0 % | 1.8 % | 3.2 % |
     | ⛔ not comparable | `sampling/top_p` | 1.50 µs | 3.10 µs | – | – | – |
     | ❌ failed | `kv_cache/pages\n@everyone` | 0.402 ns | – | – | – | – |
     | ❔ unclear | `matmul/hang` | – | – | – | – | – |
