@@ -113,11 +113,16 @@ pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
-/// From now on a first Ctrl-C kills the running child and makes [`interrupted`] true; a second one ends the tool.
+/// A second signal this soon is the same one: `timeout` and some terminals send it to the process and to its group.
+const SAME_SIGNAL: Duration = Duration::from_millis(300);
+
+/// From now on a first Ctrl-C kills the running child and makes [`interrupted`] true; a later one ends the tool.
 pub fn watch_for_interrupts() {
+    let mut first: Option<Instant> = None;
     // Setting a handler fails only if there is one already, which is just as well.
-    let _ = ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Ordering::SeqCst) {
+    let _ = ctrlc::set_handler(move || {
+        let since = first.get_or_insert_with(Instant::now).elapsed();
+        if INTERRUPTED.swap(true, Ordering::SeqCst) && since >= SAME_SIGNAL {
             #[expect(
                 clippy::exit,
                 reason = "the user insists; nothing buffered is lost, recordings are flushed"
