@@ -152,10 +152,7 @@ impl Lab for Laboratory<'_> {
             at_s,
             wall_s: finished.wall_s,
             waited_s: Some(waited_s),
-            contention: Contention {
-                slowdown: Some(slowdown),
-                ..contention(&finished, &before, &after)
-            },
+            contention: contention(&finished, &before, &after, slowdown),
             observations,
         };
         let end = match finished.ending {
@@ -195,7 +192,7 @@ fn sorted_out(found: Vec<Found>, wanted: &BTreeMap<&str, u32>) -> (Vec<Observati
     (observations, bad)
 }
 
-fn contention(finished: &Finished, before: &Load, after: &Load) -> Contention {
+fn contention(finished: &Finished, before: &Load, after: &Load, slowdown: [f64; 2]) -> Contention {
     let grown =
         |before: Option<f64>, after: Option<f64>| before.zip(after).map(|(before, after)| after - before);
     Contention {
@@ -206,7 +203,7 @@ fn contention(finished: &Finished, before: &Load, after: &Load) -> Contention {
         steal_ms: grown(before.steal_ms, after.steal_ms),
         pressure_ms: grown(before.pressure_ms, after.pressure_ms),
         load1: after.load1,
-        slowdown: None,
+        slowdown: Some(slowdown),
     }
 }
 

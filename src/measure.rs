@@ -142,10 +142,7 @@ impl<L: Lab> Measurement<'_, L> {
     fn rounds(&mut self, deadline_s: Option<f64>) -> Result<EndReason, MeasureError> {
         // Nobody can judge before the first round; a scenario that stumbled in the warm-up gets its chance.
         let mut undecided = match self.journal.recording.next_round(Phase::Measure) {
-            0 => pending(&self.journal.recording)
-                .into_iter()
-                .map(|entry| entry.ix)
-                .collect(),
+            0 => self.pending(),
             _ => self.undecided(),
         };
         loop {
@@ -225,12 +222,14 @@ impl<L: Lab> Measurement<'_, L> {
         Ok(())
     }
 
+    fn pending(&self) -> BTreeSet<u32> {
+        let pending = pending(&self.journal.recording);
+        pending.into_iter().map(|entry| entry.ix).collect()
+    }
+
     fn undecided(&self) -> BTreeSet<u32> {
         if self.plan.measuring.rounds.is_some() {
-            return pending(&self.journal.recording)
-                .into_iter()
-                .map(|entry| entry.ix)
-                .collect();
+            return self.pending();
         }
         judge::undecided(&self.journal.recording, &self.plan.policy)
             .into_iter()

@@ -87,8 +87,27 @@ pub fn record(ask: &Ask, view: &View) -> Result<Recording, PipelineError> {
 }
 
 fn carry_out(ask: &Ask, request: Request, view: &View) -> Result<Recording, PipelineError> {
-    let Request { repo, plan, .. } = request;
     let started = Stopwatch::start();
+    in_workshop(request, view, |workshop, plan| {
+        let (journal, run, sides) = if ask.resume {
+            resume(ask, &plan, workshop)?
+        } else {
+            let built = build_sides(ask, plan, workshop)?;
+            (built.journal, built.run, built.product.sides)
+        };
+        let tree = workshop.room.tree();
+        let lab = Laboratory::new(workshop.runner, run, &tree, sides, &journal.recording);
+        measure_all(lab, journal, &started, view)
+    })
+}
+
+/// Does something with the repository's workshop, once no other run works there.
+fn in_workshop<T>(
+    request: Request,
+    view: &View,
+    work: impl FnOnce(&Workshop, Plan) -> Result<T, PipelineError>,
+) -> Result<T, PipelineError> {
+    let Request { repo, plan, .. } = request;
     process::watch_for_interrupts();
     announce(&plan, view);
     let room = Room::of_repository(repo.common_dir(), |holder| waiting(holder, view))?;
@@ -99,18 +118,7 @@ fn carry_out(ask: &Ask, request: Request, view: &View) -> Result<Recording, Pipe
         runner: &runner,
         view,
     };
-    let (journal, run, sides) = if ask.resume {
-        resume(ask, &plan, &workshop)?
-    } else {
-        let Built {
-            journal,
-            run,
-            product,
-        } = build_sides(ask, plan, &workshop)?;
-        (journal, run, product.sides)
-    };
-    let lab = Laboratory::new(&runner, run, &room.tree(), sides, &journal.recording);
-    measure_all(lab, journal, &started, view)
+    work(&workshop, plan)
 }
 
 /// From a laboratory to a recording that has ended.
@@ -248,9 +256,9 @@ fn build_sides(ask: &Ask, plan: Plan, workshop: &Workshop) -> Result<Built, Pipe
     let path = ask.recording.clone().unwrap_or_else(|| run.recording());
     let mut journal = Journal::create(&path, header)?;
     journal.append(Event::Host(machine::host()))?;
-    let product = workshop.build(&journal.recording.header.plan, &run)?;
-    for event in &product.events {
-        journal.append(event.clone())?;
+    let mut product = workshop.build(&journal.recording.header.plan, &run)?;
+    for event in product.events.drain(..) {
+        journal.append(event)?;
     }
     Ok(Built {
         journal,
@@ -307,21 +315,19 @@ fn list_and_measure(
 ) -> Result<EndReason, PipelineError> {
     if journal.recording.scenarios.is_empty() {
         let plan = &journal.recording.header.plan;
-        let filter = plan
-            .selection
-            .filter
+        let filter = plan.selection.filter.clone();
+        let pattern = filter
             .as_deref()
             .and_then(|filter| regex::Regex::new(filter).ok());
         let shard = plan.measuring.shard;
         view.step("listing benchmarks");
-        let listing = lab.list(|id| filter.as_ref().is_none_or(|filter| filter.is_match(id)))?;
+        let listing = lab.list(|id| pattern.as_ref().is_none_or(|pattern| pattern.is_match(id)))?;
         // What was listed by then is not all there is; a resumed run lists again.
         if process::interrupted() {
             return Ok(EndReason::Interrupted);
         }
         let events = listing.events(shard);
         let found_none = !events.iter().any(|event| matches!(event, Event::Scenario(_)));
-        let filter = journal.recording.header.plan.selection.filter.clone();
         for event in events {
             journal.append(event)?;
         }

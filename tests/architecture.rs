@@ -51,7 +51,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("edge::criterion", &["edge::process", "last_words", "recording"]),
     ("edge::cargo", &["edge::process", "build", "plan", "recording", "scenario"]),
     ("edge::git", &["revision"]),
-    ("edge::tree", &["edge::git", "revision"]),
+    ("edge::tree", &["edge::git", "inside", "revision"]),
     ("edge", &[]),
     // Put the edges together, or say what happens next.
     ("measure", &["edge::store", "judge", "plan", "recording", "revision", "scenario", "schedule", "slot", "stats"]),

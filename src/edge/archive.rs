@@ -8,7 +8,7 @@
 )]
 
 use crate::bundle::{BundleError, Manifest};
-use crate::digest::{is_digest, sha256, written};
+use crate::digest::{is_digest, written};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -58,28 +58,6 @@ pub fn here() -> (&'static str, &'static str) {
     (std::env::consts::OS, std::env::consts::ARCH)
 }
 
-/// Where the bytes of a packed file are.
-#[derive(Debug, Clone)]
-pub enum Content {
-    /// In a file.
-    File(PathBuf),
-    /// Here.
-    Bytes(Vec<u8>),
-}
-
-impl Content {
-    /// Its digest and size.
-    ///
-    /// # Errors
-    /// [`ArchiveError::Io`] if the file cannot be read.
-    pub fn digest(&self) -> Result<(String, u64), ArchiveError> {
-        match self {
-            Self::Bytes(bytes) => Ok((sha256(bytes), bytes.len() as u64)),
-            Self::File(path) => digest_of(path),
-        }
-    }
-}
-
 /// Digest and size of a file.
 ///
 /// # Errors
@@ -100,45 +78,19 @@ fn open(path: &Path) -> Result<File, ArchiveError> {
     File::open(path).map_err(io_error(path, "read"))
 }
 
-/// Writes a bundle; whoever looks sees the old file or the whole new one. `contents` holds the bytes of each digest
-/// that the manifest names. Equal input gives an equal file.
+/// Writes a bundle. `contents` holds the file of each digest that the manifest names. Equal input gives equal bytes.
 ///
 /// # Errors
-/// [`ArchiveError::Io`].
-pub fn write(
-    path: &Path,
-    manifest: &Manifest,
-    contents: &BTreeMap<String, Content>,
-) -> Result<(), ArchiveError> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(io_error(folder, "made"))?;
-    let mut draft = tempfile::NamedTempFile::new_in(folder).map_err(io_error(folder, "written"))?;
-    let mut fill = || -> io::Result<()> {
-        let encoder = zstd::Encoder::new(draft.as_file_mut(), LEVEL)?;
-        let mut archive = tar::Builder::new(encoder);
-        let text = serde_json::to_vec_pretty(manifest)?;
-        append(&mut archive, MANIFEST, text.len() as u64, text.as_slice())?;
-        for (digest, content) in contents {
-            match content {
-                Content::Bytes(bytes) => append(&mut archive, digest, bytes.len() as u64, bytes.as_slice())?,
-                Content::File(file) => {
-                    let file = File::open(file)?;
-                    append(&mut archive, digest, file.metadata()?.len(), file)?;
-                }
-            }
-        }
-        archive.into_inner()?.finish()?.flush()
-    };
-    fill().map_err(io_error(path, "written"))?;
-    // A temporary file is private to its owner; a bundle is made to be handed on.
-    let _ = std::fs::set_permissions(draft.path(), std::os::unix::fs::PermissionsExt::from_mode(0o644));
-    draft
-        .persist(path)
-        .map_err(|error| io_error(path, "written")(error.error))?;
-    Ok(())
+/// As for reading the contents and writing.
+pub fn write(out: impl Write, manifest: &Manifest, contents: &BTreeMap<String, PathBuf>) -> io::Result<()> {
+    let mut archive = tar::Builder::new(zstd::Encoder::new(out, LEVEL)?);
+    let text = serde_json::to_vec_pretty(manifest)?;
+    append(&mut archive, MANIFEST, text.len() as u64, text.as_slice())?;
+    for (digest, file) in contents {
+        let file = File::open(file)?;
+        append(&mut archive, digest, file.metadata()?.len(), file)?;
+    }
+    archive.into_inner()?.finish()?.flush()
 }
 
 fn append(
@@ -242,35 +194,46 @@ mod tests {
     use super::*;
     use crate::bundle::{Packed, PackedKind, SCHEMA};
 
+    /// A bundle in `folder` of one content; the contents may be changed, as may the manifest.
     fn bundle(
         folder: &Path,
-        mut change: impl FnMut(&mut Manifest, &mut BTreeMap<String, Content>),
+        mut change: impl FnMut(&mut Manifest, &mut BTreeMap<String, PathBuf>),
     ) -> PathBuf {
-        let content = Content::Bytes(b"hello".to_vec());
-        let (sha256, bytes) = content.digest().unwrap();
+        let content = file(folder, "hello");
+        let (sha256, bytes) = digest_of(&content).unwrap();
         let packed = |path: &str| Packed {
             path: path.to_owned(),
             sha256: sha256.clone(),
             bytes,
             kind: PackedKind::File,
         };
+        let (os, arch) = here();
         let mut manifest = Manifest {
             schema: SCHEMA.to_owned(),
             tool: "0.1.0".to_owned(),
-            os: std::env::consts::OS.to_owned(),
-            arch: std::env::consts::ARCH.to_owned(),
+            os: os.to_owned(),
+            arch: arch.to_owned(),
             files: vec![packed("base/a"), packed("head/a")],
         };
         let mut contents = BTreeMap::from([(sha256.clone(), content)]);
         change(&mut manifest, &mut contents);
         let path = folder.join("b.tar.zst");
-        write(&path, &manifest, &contents).unwrap();
+        write(File::create(&path).unwrap(), &manifest, &contents).unwrap();
         path
     }
 
-    fn refusal(change: impl FnMut(&mut Manifest, &mut BTreeMap<String, Content>)) -> String {
+    /// A file named by its text.
+    fn file(folder: &Path, text: &str) -> PathBuf {
+        let path = folder.join(text);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn refusal(mut change: impl FnMut(&Path, &mut Manifest, &mut BTreeMap<String, PathBuf>)) -> String {
         let folder = tempfile::tempdir().unwrap();
-        let path = bundle(folder.path(), change);
+        let path = bundle(folder.path(), |manifest, contents| {
+            change(folder.path(), manifest, contents);
+        });
         unpack(&path, &folder.path().join("out")).unwrap_err().to_string()
     }
 
@@ -298,9 +261,9 @@ mod tests {
 
     #[test]
     fn another_content_under_the_same_digest_is_noticed() {
-        let said = refusal(|_, contents| {
+        let said = refusal(|folder, _, contents| {
             for content in contents.values_mut() {
-                *content = Content::Bytes(b"evil!".to_vec());
+                *content = file(folder, "evil!");
             }
         });
         assert!(
@@ -311,13 +274,13 @@ mod tests {
 
     #[test]
     fn what_is_missing_and_what_does_not_belong_is_noticed() {
-        let said = refusal(|_, contents| contents.clear());
+        let said = refusal(|_, _, contents| contents.clear());
         assert!(said.contains("is missing"), "{said}");
-        let said = refusal(|_, contents| {
-            contents.insert("escaped".to_owned(), Content::Bytes(b"x".to_vec()));
+        let said = refusal(|folder, _, contents| {
+            contents.insert("escaped".to_owned(), file(folder, "x"));
         });
         assert!(said.contains("does not belong in it"), "{said}");
-        let said = refusal(|manifest, _| {
+        let said = refusal(|_, manifest, _| {
             for file in &mut manifest.files {
                 file.bytes = 4;
             }

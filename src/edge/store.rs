@@ -189,17 +189,28 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, StoreError> {
 /// # Errors
 /// [`StoreError`] if it cannot be written.
 pub fn write(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    if path.exists() && !path.is_file() {
+        return std::fs::write(path, content).map_err(io(path, "written"));
+    }
+    write_with(path, |file| file.write_all(content))
+}
+
+/// Writes a whole file piece by piece, so that a reader sees the old or the new content, never a part. Folders are made.
+///
+/// # Errors
+/// [`StoreError`] if it cannot be written.
+pub fn write_with(
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> Result<(), StoreError> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(io(folder, "made"))?;
-    if path.exists() && !path.is_file() {
-        return std::fs::write(path, content).map_err(io(path, "written"));
-    }
     let mut draft = tempfile::NamedTempFile::new_in(folder).map_err(io(folder, "written"))?;
-    draft.write_all(content).map_err(io(path, "written"))?;
-    // A temporary file is private to its owner; a report is not.
+    fill(draft.as_file_mut()).map_err(io(path, "written"))?;
+    // A temporary file is private to its owner; what is written here is not.
     let _ = std::fs::set_permissions(draft.path(), std::os::unix::fs::PermissionsExt::from_mode(0o644));
     draft
         .persist(path)

@@ -28,11 +28,7 @@ impl<L: Lab> Measurement<'_, L> {
         for job in jobs.iter().filter(|job| !affordable.contains(&job.scenario)) {
             self.give_up(job)?;
         }
-        let all: Vec<u32> = pending(&self.journal.recording)
-            .into_iter()
-            .map(|entry| entry.ix)
-            .collect();
-        self.give_up_unseen(all.into_iter())
+        self.give_up_unseen(self.pending().into_iter())
     }
 
     /// After one side's warm-up slot: what could not have the smallest number of rounds if it were alone is not even

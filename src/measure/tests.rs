@@ -206,6 +206,12 @@ fn steady(slot: &Slot, scenario: u32) -> Act {
     Takes(100.0 * noise(slot, scenario))
 }
 
+/// `s2` is a tenth slower on head.
+fn slower_s2(slot: &Slot, scenario: u32) -> Act {
+    let slower = slot.side == Side::Head && scenario == 2;
+    Takes(100.0 * noise(slot, scenario) * if slower { 1.1 } else { 1.0 })
+}
+
 fn run<F: FnMut(&Slot, u32) -> Act>(lab: &mut ScriptedLab<F>, journal: &mut Journal) -> EndReason {
     measure(lab, journal, &mut |_| {}).unwrap()
 }
@@ -346,17 +352,13 @@ fn a_confirmation_that_was_cut_short_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r");
     let mut journal = journal(&path, 3, minutes(10.0));
-    let script = |slot: &Slot, scenario: u32| {
-        let slower = slot.side == Side::Head && scenario == 2;
-        Takes(100.0 * noise(slot, scenario) * if slower { 1.1 } else { 1.0 })
-    };
-    let mut lab = ScriptedLab::new(script);
+    let mut lab = ScriptedLab::new(slower_s2);
     // The warm-up and each of sixteen rounds have two processes a side, ten rounds of the confirmation have one.
     lab.interrupt_at = Some(4 + 64 + 20);
     assert_eq!(run(&mut lab, &mut journal), EndReason::Interrupted);
     assert_eq!(rounds_of(&journal, Phase::Confirm, 2), 10);
     let mut journal = Journal::resume(&path).unwrap();
-    run(&mut ScriptedLab::new(script), &mut journal);
+    run(&mut ScriptedLab::new(slower_s2), &mut journal);
     assert_eq!(rounds_of(&journal, Phase::Confirm, 2), 16);
 }
 
@@ -369,14 +371,12 @@ fn a_flag_whose_confirmation_crashes_stays_with_a_warning() {
         if slot.phase == Phase::Confirm && scenario == 2 {
             return Crashes;
         }
-        let slower = slot.side == Side::Head && scenario == 2;
-        Takes(100.0 * noise(slot, scenario) * if slower { 1.1 } else { 1.0 })
+        slower_s2(slot, scenario)
     });
     run(&mut lab, &mut journal);
     assert_eq!(verdict_of(&journal, "s2"), (Verdict::Regressed, None));
 }
 
-/// Case A28: one of forty benches sleeps for ever.
 #[test]
 fn a_process_is_short_unless_its_start_is_expensive() {
     let folder = tempfile::tempdir().unwrap();
@@ -392,6 +392,7 @@ fn a_process_is_short_unless_its_start_is_expensive() {
     assert_eq!(most_in_a_process, [Some(2), Some(7)]);
 }
 
+/// Case A28: one of forty benches sleeps for ever.
 #[test]
 fn a_hanging_scenario_is_killed_once_and_the_others_go_on() {
     let folder = tempfile::tempdir().unwrap();

@@ -79,9 +79,9 @@ impl<L: Lab> Measurement<'_, L> {
         let end_s = self.journal.recording.measured_s() + budget_s * MOST_OF_ONE_SIDE;
         for round in 0..ROUNDS_OF_ONE_SIDE {
             for side in Side::BOTH {
-                let own = |entry: &&Entry| lonely.contains(&(side, entry.ix));
-                let entries = self.journal.recording.scenarios.iter().filter(own);
-                let jobs = self.expected(entries);
+                let own = lonely.iter().filter(|(of, _)| *of == side);
+                let scenarios = &self.journal.recording.scenarios;
+                let jobs = self.expected(own.filter_map(|(_, ix)| scenarios.get(*ix as usize)));
                 let chunks = schedule::round(self.plan.measuring.seed, Phase::Measure, round, &jobs, |_| {
                     CHUNK_S
                 });
@@ -104,10 +104,9 @@ impl<L: Lab> Measurement<'_, L> {
     /// Scenarios of unknown cost that would be measured if they cost what the cheapest of their target does, and all of
     /// a target of which little is known.
     fn worth_trying(&self) -> Vec<Job> {
-        let known = self.jobs(|_| true);
-        let is_known = |entry: &&Entry| known.iter().any(|job| job.scenario == entry.ix);
-        let entries = pending(&self.journal.recording);
-        let unknown: Vec<&Entry> = entries.into_iter().filter(|entry| !is_known(entry)).collect();
+        let seen = costs(&self.journal.recording);
+        let entries = pending(&self.journal.recording).into_iter();
+        let unknown: Vec<&Entry> = entries.filter(|entry| !seen.contains_key(&entry.ix)).collect();
         let Some(left_s) = self.left_for_rounds_s() else {
             return self.expected(unknown.into_iter());
         };
@@ -120,7 +119,7 @@ impl<L: Lab> Measurement<'_, L> {
         let at_best = unknown
             .iter()
             .map(|entry| job(entry, costs_of(entry).first().copied().unwrap_or(0.0)));
-        let all: Vec<Job> = known.iter().cloned().chain(at_best).collect();
+        let all: Vec<Job> = self.jobs(|_| true).into_iter().chain(at_best).collect();
         let reached = cheapest(&all, left_s, self.least_rounds());
         let worth = |entry: &&Entry| reached.contains(&entry.ix) || costs_of(entry).len() < SAMPLE;
         self.expected(unknown.into_iter().filter(worth))

@@ -1,7 +1,8 @@
 //! The stories of a bundle: built in one place, measured in another.
 
 use super::{
-    Ask, Built, PipelineError, announce, build_sides, header, measure_all, request, unfinished, waiting,
+    Ask, Built, PipelineError, announce, build_sides, header, in_workshop, measure_all, request, unfinished,
+    waiting,
 };
 use crate::config::Settings;
 use crate::edge::archive;
@@ -14,7 +15,7 @@ use crate::edge::view::View;
 use crate::lab::Laboratory;
 use crate::plan::{Measuring, Plan};
 use crate::recording::{Event, Host, Recording};
-use crate::workshop::{self, Workshop};
+use crate::workshop;
 use std::path::{Path, PathBuf};
 
 /// What `record` is asked for with a bundle.
@@ -35,31 +36,22 @@ pub struct BundleAsk {
 /// # Errors
 /// [`PipelineError`] if neither side can be built or the bundle cannot be written.
 pub fn build(ask: &Ask, bundle: &Path, view: &View) -> Result<Recording, PipelineError> {
-    let request = request(ask)?;
-    process::watch_for_interrupts();
-    announce(&request.plan, view);
-    let room = Room::of_repository(request.repo.common_dir(), |holder| waiting(holder, view))?;
-    let runner = Runner::with_leash(room.leash());
-    let workshop = Workshop {
-        repo: &request.repo,
-        room: &room,
-        runner: &runner,
-        view,
-    };
-    let Built {
-        journal,
-        run,
-        product,
-    } = build_sides(ask, request.plan, &workshop)?;
-    let manifest = workshop::pack(&journal, &run, &product.snapshots, bundle)?;
-    let (digest, bytes) = archive::digest_of(bundle).map_err(workshop::WorkshopError::from)?;
-    view.say(&format!(
-        "wrote {}: {} files, {}, SHA-256 {digest}",
-        bundle.display(),
-        manifest.files.len(),
-        indicatif::HumanBytes(bytes)
-    ));
-    Ok(journal.recording)
+    in_workshop(request(ask)?, view, |workshop, plan| {
+        let Built {
+            journal,
+            run,
+            product,
+        } = build_sides(ask, plan, workshop)?;
+        let manifest = workshop::pack(&journal, &run, &product.snapshots, bundle)?;
+        let (digest, bytes) = archive::digest_of(bundle).map_err(workshop::WorkshopError::from)?;
+        view.say(&format!(
+            "wrote {}: {} files, {}, SHA-256 {digest}",
+            bundle.display(),
+            manifest.files.len(),
+            indicatif::HumanBytes(bytes)
+        ));
+        Ok(journal.recording)
+    })
 }
 
 /// Measures what a bundle holds into a recording. Needs neither Rust nor git, and no network.

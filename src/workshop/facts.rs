@@ -10,7 +10,7 @@ use crate::revision::Side;
 use crate::run_files::RunFiles;
 use crate::scenario::Target;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Which harness a bench executable without criterion most likely has, for people.
 pub(super) fn foreign_harness(piece: &Piece, bench: &BenchTarget) -> String {
@@ -44,6 +44,7 @@ pub(super) fn bench_changes(base: &Piece, head: &Piece, run_files: &RunFiles) ->
         .iter()
         .map(|file| (&file.target, file))
         .collect();
+    let differing = changed_paths(&base.snapshot, &head.snapshot);
     let mut changes = Vec::new();
     for file in &head.built.benches {
         let Some(before) = by_target.get(&file.target) else {
@@ -51,7 +52,13 @@ pub(super) fn bench_changes(base: &Piece, head: &Piece, run_files: &RunFiles) ->
         };
         let mut pieces = bench_source::changed_pieces(&base.sources(before), &head.sources(file));
         let compiled_in: Vec<String> = pieces.iter().map(|piece| piece.file.clone()).collect();
-        let read = changed_run_files(base, head, &file.target, run_files).into_iter();
+        let bench = head
+            .benches
+            .wanted
+            .iter()
+            .find(|bench| bench.target == file.target);
+        let read = bench.map(|bench| changed_run_files(&differing, bench, run_files));
+        let read = read.into_iter().flatten();
         pieces.extend(read.filter(|piece| !compiled_in.contains(&piece.file)));
         if !pieces.is_empty() {
             changes.push(BenchChange {
@@ -63,13 +70,10 @@ pub(super) fn bench_changes(base: &Piece, head: &Piece, run_files: &RunFiles) ->
     changes
 }
 
-/// Files that differ and that benches of this target may read as they run.
-fn changed_run_files(base: &Piece, head: &Piece, target: &Target, run_files: &RunFiles) -> Vec<ChangedPiece> {
-    let Some(bench) = head.benches.wanted.iter().find(|bench| &bench.target == target) else {
-        return Vec::new();
-    };
-    changed_paths(&base.snapshot, &head.snapshot)
-        .into_iter()
+/// Of the files that differ, those that benches of this target may read as they run.
+fn changed_run_files(differing: &[PathBuf], bench: &BenchTarget, run_files: &RunFiles) -> Vec<ChangedPiece> {
+    differing
+        .iter()
         .filter(|path| run_files.hold_for(&bench.package_dir, path))
         .map(|path| ChangedPiece {
             file: path.to_string_lossy().into_owned(),

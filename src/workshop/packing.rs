@@ -2,7 +2,7 @@
 
 use super::WorkshopError;
 use crate::bundle::{Manifest, Packed, PackedKind, SCHEMA};
-use crate::edge::archive::{self, ArchiveError, Content};
+use crate::edge::archive::{self, ArchiveError};
 use crate::edge::git::{Mode, Snapshot};
 use crate::edge::home::{Room, RunFolder};
 use crate::edge::store::{self, Journal};
@@ -29,11 +29,11 @@ pub fn pack(
 ) -> Result<Manifest, WorkshopError> {
     let recording = &journal.recording;
     let run_files = RunFiles::new(&recording.header.plan.selection.run_files)?;
-    let facts = Content::File(journal.path().to_owned());
+    let facts = journal.path().to_owned();
     let mut items = vec![(FACTS.to_owned(), PackedKind::File, facts)];
     for executable in recording.builds.iter().flat_map(|build| &build.executables) {
-        let content = Content::File(run.path(&executable.path));
-        items.push((executable.path.clone(), PackedKind::Executable, content));
+        let file = run.path(&executable.path);
+        items.push((executable.path.clone(), PackedKind::Executable, file));
     }
     // A package's manifest marks the folder that its benches run in.
     let manifests: Vec<PathBuf> = recording
@@ -49,11 +49,7 @@ pub fn pack(
             // Through a file each: together they may not fit into memory.
             let staged = run.path(&format!("packing/{}", entry.id));
             store::write(&staged, &snapshot.read(path)?.unwrap_or_default())?;
-            items.push((
-                format!("files/{side}/{name}"),
-                kind(entry.mode),
-                Content::File(staged),
-            ));
+            items.push((format!("files/{side}/{name}"), kind(entry.mode), staged));
         }
     }
     let (os, arch) = archive::here();
@@ -65,9 +61,9 @@ pub fn pack(
         files: Vec::new(),
     };
     let mut contents = BTreeMap::new();
-    for (path, kind, content) in items {
-        let (sha256, bytes) = content.digest()?;
-        contents.insert(sha256.clone(), content);
+    for (path, kind, file) in items {
+        let (sha256, bytes) = archive::digest_of(&file)?;
+        contents.insert(sha256.clone(), file);
         manifest.files.push(Packed {
             path,
             sha256,
@@ -75,7 +71,7 @@ pub fn pack(
             kind,
         });
     }
-    archive::write(to, &manifest, &contents)?;
+    store::write_with(to, |file| archive::write(file, &manifest, &contents))?;
     Ok(manifest)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::support::bench::TestBench;
 use crate::support::files::Files;
-use crate::support::script::{bench, five, suite};
+use crate::support::script::{bench, five, multiplied, suite};
 use crate::support::tool::Tool;
 use nix::sys::signal::Signal;
 use std::path::{Path, PathBuf};
@@ -68,18 +68,9 @@ fn benches_of_a_bundle_read_their_own_sides_files() {
     let reading = |input: &str| {
         let files = suite(&[bench("g/a", 1e5), bench("g/b", 1e5)])
             .with("testdata/deep/input.txt", input)
-            .with("abreast.toml", "run-files = [\"testdata/**\"]\n")
-            .replaced(
-                "benches/scripted.rs",
-                "bench.play(iters, WORK)",
-                "bench.play(iters, WORK * input)",
-            );
-        let read = "    let input: f64 = std::fs::read_to_string(\"testdata/deep/input.txt\").unwrap().parse().unwrap();\n";
-        files.replaced(
-            "benches/scripted.rs",
-            "fn main() {\n",
-            &format!("fn main() {{\n{read}"),
-        )
+            .with("abreast.toml", "run-files = [\"testdata/**\"]\n");
+        let read = "std::fs::read_to_string(\"testdata/deep/input.txt\").unwrap().parse().unwrap()";
+        multiplied(files, read)
     };
     let (base, head) = (at.commit(&reading("1.0")), at.commit(&reading("2.0")));
     let elsewhere = Elsewhere::new();

@@ -3,7 +3,7 @@
 use crate::support::bench::TestBench;
 use crate::support::files::Files;
 use crate::support::report::Report;
-use crate::support::script::{bench, suite};
+use crate::support::script::{bench, multiplied, suite};
 
 fn with_work(files: Files, work: &str) -> Files {
     files.replaced(
@@ -113,17 +113,9 @@ fn a_bench_added_to_a_file_leaves_the_others_comparable() {
 fn a_bench_that_reads_files_while_it_runs_sees_those_of_its_own_side() {
     let at = TestBench::of_suite();
     let reading = |input: &str, benches: &[crate::support::script::Bench]| {
-        let files = suite(benches).with("benches/input.txt", input).replaced(
-            "benches/scripted.rs",
-            "bench.play(iters, WORK)",
-            "bench.play(iters, WORK * input)",
-        );
-        let read = "    let input: f64 = std::fs::read_to_string(\"benches/input.txt\").unwrap().parse().unwrap();\n";
-        at.commit(&files.replaced(
-            "benches/scripted.rs",
-            "fn main() {\n",
-            &format!("fn main() {{\n{read}"),
-        ))
+        let files = suite(benches).with("benches/input.txt", input);
+        let read = "std::fs::read_to_string(\"benches/input.txt\").unwrap().parse().unwrap()";
+        at.commit(&multiplied(files, read))
     };
     let base = reading("1.0", &[bench("g/a", 1e5)]);
     let head = reading("2.0", &[bench("g/a", 1e5), bench("h/new", 1e5)]);

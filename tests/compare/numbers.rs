@@ -1,7 +1,7 @@
 //! Numbers that are no measurements, and measurements at the edge of what can be decided.
 
 use crate::support::bench::TestBench;
-use crate::support::script::{bench, source, suite};
+use crate::support::script::{bench, multiplied, source, suite};
 
 #[test]
 fn senseless_measurements_are_named_and_leave_the_other_rows_alone() {
@@ -117,17 +117,9 @@ fn a_script_is_valid_rust_whatever_the_id() {
 fn benches_see_all_processors_on_both_sides_although_their_processes_are_placed() {
     let at = TestBench::of_suite();
     let counting = |text: &str| {
-        let files = suite(&[bench("g/a", 1e5)]).with("src/other.rs", text).replaced(
-            "benches/scripted.rs",
-            "bench.play(iters, WORK)",
-            "bench.play(iters, WORK * processors)",
-        );
-        let count = "    let processors = std::thread::available_parallelism().unwrap().get() as f64;\n";
-        at.commit(&files.replaced(
-            "benches/scripted.rs",
-            "fn main() {\n",
-            &format!("fn main() {{\n{count}"),
-        ))
+        let files = suite(&[bench("g/a", 1e5)]).with("src/other.rs", text);
+        let processors = "std::thread::available_parallelism().unwrap().get() as f64";
+        at.commit(&multiplied(files, processors))
     };
     let args = ["--rounds", "8", "--measure-identical"];
     let ended = at.compare(&counting("// one\n"), &counting("// two\n"), &args);

@@ -67,6 +67,22 @@ pub(crate) fn suite(benches: &[Bench]) -> Files {
     Files::suite().with("src/script.rs", source(benches))
 }
 
+/// These files, with all times multiplied by a number that each process works out once, as it starts.
+pub(crate) fn multiplied(files: Files, factor: &str) -> Files {
+    let bench = "benches/scripted.rs";
+    files
+        .replaced(
+            bench,
+            "bench.play(iters, WORK)",
+            "bench.play(iters, WORK * factor)",
+        )
+        .replaced(
+            bench,
+            "fn main() {\n",
+            &format!("fn main() {{\n    let factor: f64 = {factor};\n"),
+        )
+}
+
 /// `src/script.rs`.
 pub(crate) fn source(benches: &[Bench]) -> String {
     let mut text = "//! What each bench reports.\n\nuse crate::player::{Act, Bench};\n\n".to_owned();

@@ -7,9 +7,11 @@
 
 use super::error::TreeError;
 use crate::edge::git::Snapshot;
+use crate::inside::is_inside;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Refuses a snapshot with a name that leads out of the tree, or that is a file and a folder at once. The second
 /// matters for safety too: the file may be a symlink, and the folder's files would be written through it.
@@ -30,11 +32,8 @@ pub(super) fn check(snapshot: &Snapshot) -> Result<(), TreeError> {
 
 /// Refuses absolute names, `..`, and `.git` in the spellings that some file systems take for it.
 pub(super) fn check_name(path: &Path) -> Result<(), TreeError> {
-    let is_plain = |part: Component<'_>| match part {
-        Component::Normal(name) => !name.eq_ignore_ascii_case(".git") && !name.eq_ignore_ascii_case("git~1"),
-        _ => false,
-    };
-    if path.as_os_str().is_empty() || !path.components().all(is_plain) {
+    let is_git = |name: &OsStr| name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case("git~1");
+    if !is_inside(path) || path.iter().any(is_git) {
         return Err(TreeError::Refused {
             path: path.to_owned(),
         });
