@@ -9,15 +9,32 @@ use std::process::Child;
 /// A child must never find itself on one processor only, or a pool in it would have one thread. It inherits nothing; it
 /// is restricted for the microseconds between two calls, while the dynamic loader has it. (Restricting this thread
 /// around the start instead, so that the child inherits the place, showed one processor to every third child that asked
-/// at once.)
+/// at once.) Where others wait for a processor, this thread may lose its own between the two calls, which then are
+/// milliseconds apart; so nothing is moved there.
 pub(super) fn move_to(processor: Option<usize>, child: &Child) {
+    let Some(processor) = processor.filter(|_| nobody_else_runs()) else {
+        return;
+    };
     let free = affinity::get();
-    let only = processor.and_then(affinity::only);
+    let only = affinity::only(processor);
     if let (Some(free), Some(only), Ok(pid)) = (free, only, i32::try_from(child.id())) {
         let pid = Pid::from_raw(pid);
         affinity::set(pid, &only);
         affinity::set(pid, &free);
     }
+}
+
+/// Whether this thread and the child are all that wants to run now.
+fn nobody_else_runs() -> bool {
+    const OWN: u32 = 2;
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    running(&load).is_some_and(|running| running <= OWN)
+}
+
+/// The fourth word of `/proc/loadavg`: `RUNNING/ALL`.
+fn running(load: &str) -> Option<u32> {
+    let (running, _) = load.split_whitespace().nth(3)?.split_once('/')?;
+    running.parse().ok()
 }
 
 /// Does something on one processor, and then lets the thread move as before. Where a thread cannot be placed, it is
@@ -114,6 +131,12 @@ mod tests {
         let _ = child.kill();
         let _ = child.wait();
         assert_eq!(of_child, own);
+    }
+
+    #[test]
+    fn how_many_run_is_found_in_the_kernels_own_words() {
+        assert_eq!(running("0.35 0.90 1.32 2/311 24226\n"), Some(2));
+        assert_eq!(running(""), None);
     }
 
     #[test]
