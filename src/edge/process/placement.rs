@@ -9,18 +9,24 @@ use std::process::Child;
 /// A child must never find itself on one processor only, or a pool in it would have one thread. It inherits nothing; it
 /// is restricted for the microseconds between two calls, while the dynamic loader has it. (Restricting this thread
 /// around the start instead, so that the child inherits the place, showed one processor to every third child that asked
-/// at once.) Where others wait for a processor, this thread may lose its own between the two calls, which then are
-/// milliseconds apart; so nothing is moved there.
+/// at once.) In between this thread must not wait for a processor: it leaves the one that the child is to have, which is
+/// often where it was probing, and nothing is moved where others want to run.
 pub(super) fn move_to(processor: Option<usize>, child: &Child) {
-    let Some(processor) = processor.filter(|_| nobody_else_runs()) else {
-        return;
-    };
+    let own = Pid::from_raw(0);
     let free = affinity::get();
-    let only = affinity::only(processor);
-    if let (Some(free), Some(only), Ok(pid)) = (free, only, i32::try_from(child.id())) {
+    let only = processor.and_then(affinity::only);
+    let aside = processor
+        .zip(free.as_ref())
+        .and_then(|(of, free)| affinity::without(free, of));
+    if let (Some(free), Some(only), Some(aside), Ok(pid)) = (free, only, aside, i32::try_from(child.id()))
+        && nobody_else_runs()
+    {
         let pid = Pid::from_raw(pid);
-        affinity::set(pid, &only);
-        affinity::set(pid, &free);
+        if affinity::set(own, &aside) {
+            affinity::set(pid, &only);
+            affinity::set(pid, &free);
+            affinity::set(own, &free);
+        }
     }
 }
 
@@ -76,6 +82,13 @@ mod affinity {
         set.set(processor).ok().map(|()| set)
     }
 
+    /// The others of a set; absent if there are none.
+    pub(super) fn without(set: &CpuSet, processor: usize) -> Option<CpuSet> {
+        let mut rest = *set;
+        rest.unset(processor).ok()?;
+        (!members(&rest).is_empty()).then_some(rest)
+    }
+
     pub(super) fn members(set: &CpuSet) -> Vec<usize> {
         let is_in = |processor: &usize| set.is_set(*processor).unwrap_or(false);
         (0..CpuSet::count()).filter(is_in).collect()
@@ -96,6 +109,10 @@ mod affinity {
     }
 
     pub(super) fn only(_: usize) -> Option<()> {
+        None
+    }
+
+    pub(super) fn without(_: &(), _: usize) -> Option<()> {
         None
     }
 
