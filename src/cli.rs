@@ -7,7 +7,8 @@ use crate::config::Settings;
 use crate::edge::archive::SUFFIX;
 use crate::edge::terminal;
 use crate::exit::{Circumstance, Exit};
-use crate::pipeline::{self, Ask, BundleAsk, Outcome, PipelineError};
+use crate::pipeline::{self, Ask, BundleAsk, Outcome, PipelineError, QualifyAsk};
+use crate::qualification::text;
 use crate::report::{sentence, visible};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::ffi::OsString;
@@ -54,6 +55,8 @@ enum Command {
     Record(Record),
     /// Judge one recording, or the shards of one comparison together
     Judge(Judge),
+    /// Measure one commit against itself, many times: how often this machine makes unchanged code look changed
+    Qualify(Qualify),
     /// Write a commented abreast.toml at the root of the repository
     Init(Init),
 }
@@ -123,6 +126,37 @@ struct Judge {
 }
 
 #[derive(Debug, Args)]
+struct Qualify {
+    /// The commit: any revision, or `:worktree` for the files as they are
+    #[arg(default_value = "HEAD")]
+    revision: String,
+    /// How many reports of unchanged code to make
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10,
+        help_heading = "How it is measured"
+    )]
+    reports: usize,
+    /// Also make as many reports of a suite in which some rows are slower by these whole numbers of percent
+    #[arg(
+        long,
+        value_name = "PERCENTS",
+        value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..=100),
+        help_heading = "How it is measured"
+    )]
+    inject: Vec<u32>,
+    #[command(flatten)]
+    settings: Settings,
+    /// File for everything that was found, as JSON; written anew after each report
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    talk: TalkArgs,
+}
+
+#[derive(Debug, Args)]
 struct Init {
     #[command(flatten)]
     talk: TalkArgs,
@@ -187,6 +221,7 @@ impl Command {
             Self::Build(build) => build.run(),
             Self::Record(record) => record.run(),
             Self::Judge(judge) => judge.run(),
+            Self::Qualify(qualify) => qualify.run(),
             Self::Init(init) => init.run(),
         }
     }
@@ -299,6 +334,22 @@ impl Judge {
         // all the rest.
         std::mem::forget(outcome);
         Ok(exit)
+    }
+}
+
+impl Qualify {
+    fn run(&self) -> Result<Exit, PipelineError> {
+        let ask = QualifyAsk {
+            cwd: terminal::current_dir(),
+            revision: self.revision.clone(),
+            settings: self.settings.clone(),
+            reports: self.reports,
+            inject: self.inject.clone(),
+            output: self.output.clone(),
+        };
+        let found = pipeline::qualify(&ask, &self.talk.view())?;
+        self.talk.print(|options| text::render(&found, options.verbose))?;
+        Ok(Exit::of_qualification(&found))
     }
 }
 

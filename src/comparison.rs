@@ -5,6 +5,7 @@
 //! (docs/statistics.md). Slots of one round and both sides make a pair. Nothing is estimated here; [`crate::judge::estimate`]
 //! does that.
 
+use crate::layout::Layout;
 use crate::recording::{Observation, Phase, Recording, SlotRecord, Throughput};
 use crate::revision::Side;
 use crate::stats::quantile::median;
@@ -16,6 +17,11 @@ pub struct Comparison {
     pub measured: Vec<Pair>,
     /// Paired rounds of the confirmation, in order of rounds.
     pub confirmed: Vec<Pair>,
+    /// Paired rounds of both sides with their code in other orders, in order of rounds.
+    pub relaid: Vec<Pair>,
+    /// The relink control: rounds in which base was also measured with its code in another order, which takes head's
+    /// place in the pair. In order of rounds.
+    pub control: Vec<Pair>,
     /// Slots of the comparison that hold a number, paired or not.
     pub base: Reduced,
     /// The same for head.
@@ -40,6 +46,8 @@ pub struct Pair {
     pub log_head: f64,
     /// Which side ran first.
     pub first: Side,
+    /// In which order the code lay; in the relink control, that of the one that takes head's place.
+    pub layout: Layout,
 }
 
 impl Pair {
@@ -113,6 +121,8 @@ pub fn compare(recording: &Recording) -> Vec<Comparison> {
 struct Gathered {
     measured: Vec<Cell>,
     confirmed: Vec<Cell>,
+    relaid: Vec<Cell>,
+    control: Vec<Cell>,
     sides: [SideSoFar; 2],
 }
 
@@ -121,6 +131,7 @@ struct Cell {
     round: u32,
     numbers: [Option<Number>; 2],
     first: Side,
+    layout: Layout,
 }
 
 /// What a slot measured.
@@ -150,8 +161,10 @@ impl Gathered {
                     .extend(minimum(observation).map(|number| number.value));
                 return;
             }
-            Phase::Measure => &mut self.measured,
+            Phase::Measure if slot.layout.is_as_built() => &mut self.measured,
+            Phase::Measure => &mut self.control,
             Phase::Confirm => &mut self.confirmed,
+            Phase::Relaid => &mut self.relaid,
         };
         let Some(number) = minimum(observation) else {
             return;
@@ -162,7 +175,7 @@ impl Gathered {
             return;
         }
         *place = Some(number);
-        if slot.phase == Phase::Measure {
+        if slot.phase == Phase::Measure && slot.layout.is_as_built() {
             side.clock.take(observation);
         }
     }
@@ -181,8 +194,34 @@ impl Gathered {
             head: head.reduce(&self.measured, Side::Head),
             measured: pairs(&self.measured, per_work),
             confirmed: pairs(&self.confirmed, per_work),
+            relaid: pairs(&self.relaid, per_work),
+            control: pairs(&self.controlled(), 0.0),
             work,
         }
+    }
+}
+
+impl Gathered {
+    /// Cells of the relink control, completed by what base measured in the same rounds.
+    fn controlled(&self) -> Vec<Cell> {
+        let with_base = |cell: &Cell| {
+            let at = self
+                .measured
+                .binary_search_by_key(&cell.round, |measured| measured.round);
+            let base = self.measured.get(at.ok()?)?.numbers[Side::Base as usize];
+            let relinked = cell.numbers[Side::Base as usize];
+            let first = if cell.first == Side::Base {
+                Side::Head
+            } else {
+                Side::Base
+            };
+            Some(Cell {
+                numbers: [base, relinked],
+                first,
+                ..*cell
+            })
+        };
+        self.control.iter().filter_map(with_base).collect()
     }
 }
 
@@ -219,6 +258,7 @@ fn cell_of<'a>(cells: &'a mut Vec<Cell>, slot: &SlotRecord) -> &'a mut Cell {
                 round: slot.round,
                 numbers: [None; 2],
                 first,
+                layout: slot.layout,
             },
         );
     }
@@ -235,6 +275,7 @@ fn pairs(cells: &[Cell], per_work: f64) -> Vec<Pair> {
             log_base: base.ln(),
             log_head: head.ln() + per_work,
             first: cell.first,
+            layout: cell.layout,
         };
         pair.log_ratio().is_finite().then_some(pair)
     };

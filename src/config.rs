@@ -73,6 +73,12 @@ pub struct Settings {
     /// Do not repeat flagged rows with fresh processes before they count
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true, require_equals = true, help_heading = "How it is measured")]
     pub no_confirm: Option<bool>,
+    /// Count the instructions of every scenario (needs valgrind): rows of their own, exact
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true, require_equals = true, help_heading = "How it is measured")]
+    pub instructions: Option<bool>,
+    /// Also measure base with its code in other orders: no change below what that does is flagged
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true, require_equals = true, help_heading = "How it is measured")]
+    pub relink_control: Option<bool>,
     /// Seed of all random orders [default: another one each time; the report names it]
     #[arg(long, value_name = "N", help_heading = "How it is measured")]
     pub seed: Option<u64>,
@@ -210,6 +216,8 @@ impl Settings {
             timeout: self.timeout.or(file.timeout),
             measure_identical: self.measure_identical.or(file.measure_identical),
             no_confirm: self.no_confirm.or(file.no_confirm),
+            instructions: self.instructions.or(file.instructions),
+            relink_control: self.relink_control.or(file.relink_control),
             seed: self.seed.or(file.seed),
             shard: self.shard.or(file.shard),
             threshold: self.threshold.or(file.threshold),
@@ -309,6 +317,8 @@ impl Settings {
             shard: self.shard.map(|shard| shard.0).or(default.shard),
             identical: self.measure_identical.unwrap_or(default.identical),
             confirm: self.no_confirm.map_or(default.confirm, |not| !not),
+            relink_control: self.relink_control.unwrap_or(default.relink_control),
+            instructions: self.instructions.unwrap_or(default.instructions),
             timeout_s: self
                 .timeout
                 .map(|timeout| timeout.0.as_secs_f64())

@@ -1,5 +1,6 @@
 //! Exit codes: every one of them, and the one function that chooses.
 
+use crate::qualification::Qualification;
 use crate::recording::Recording;
 use crate::report::Report;
 use crate::verdict::Verdict;
@@ -67,6 +68,18 @@ impl Exit {
         if Circumstance::of(recording).side_failed {
             Self::Build
         } else if recording.builds.iter().all(|build| build.executables.is_empty()) {
+            Self::Nothing
+        } else {
+            Self::Ok
+        }
+    }
+
+    /// The exit code of a qualification: cut short, nothing measured, or all well. What it found is no failure.
+    #[must_use]
+    pub fn of_qualification(found: &Qualification) -> Self {
+        if found.reports.len() < found.wanted {
+            Self::Interrupted
+        } else if found.reports.iter().all(|report| report.rows.is_empty()) && found.injected.is_empty() {
             Self::Nothing
         } else {
             Self::Ok

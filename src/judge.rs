@@ -7,17 +7,21 @@
 pub mod account;
 pub mod assessment;
 pub mod confirmation;
+pub mod counted;
 pub mod decision;
 pub mod estimate;
 pub mod incidents;
 pub mod looks;
+pub mod origin;
 pub mod ruling;
 pub mod standing;
 pub mod touched;
 pub mod wording;
 
 use crate::judge::assessment::{Assessment, Row, Until};
+use crate::judge::confirmation::{Confirmation, confirm};
 use crate::judge::looks::FIRST_LOOK;
+use crate::judge::origin::{Origin, origin};
 use crate::judge::ruling::finding;
 use crate::judge::standing::Standing;
 use crate::metric::{Better, Metric};
@@ -43,6 +47,8 @@ pub fn judge(recording: &Recording, policy: &Policy) -> Report {
         .map(|row| finding(&assessment, row, candidates))
         .collect();
     findings.sort_by(in_report_order);
+    let mut counted = counted::findings(&assessment);
+    counted.sort_by(in_report_order);
     let plan = &recording.header.plan;
     Report {
         base: plan.base.clone(),
@@ -53,7 +59,11 @@ pub fn judge(recording: &Recording, policy: &Policy) -> Report {
         blind_spots: account::blind_spots(&assessment, &findings),
         method: method(&assessment, &findings),
         elapsed: elapsed(recording),
-        findings: findings.into_iter().chain(lost_targets(recording)).collect(),
+        findings: findings
+            .into_iter()
+            .chain(counted)
+            .chain(lost_targets(recording))
+            .collect(),
     }
 }
 
@@ -84,6 +94,7 @@ fn lost_targets(recording: &Recording) -> Vec<Finding> {
         head: None,
         change: None,
         confirmed: None,
+        instructions_change: None,
         verdict: Verdict::Failed,
         flag: Verdict::Failed.flag(None, 0.0),
         notes,
@@ -137,6 +148,19 @@ pub fn confirmation_rounds(recording: &Recording, policy: &Policy) -> u32 {
         .filter_map(|row| row.decided.as_ref())
         .map(|decided| decided.contrast.rounds.max(MIN_ROUNDS).next_multiple_of(2));
     rounds.max().unwrap_or(0)
+}
+
+/// Candidates that fresh processes repeated and that counted instructions do not explain, by
+/// [`Entry::ix`](crate::recording::Entry::ix), in order: the change may be the place of the code and not the code.
+#[must_use]
+pub fn suspects(recording: &Recording, policy: &Policy) -> Vec<u32> {
+    let assessment = Assessment::of(recording, policy, Until::TheEnd);
+    let candidates = assessment.candidates().count();
+    let is_suspect = |row: &&Row<'_>| {
+        matches!(confirm(&assessment, row, candidates), Confirmation::Repeated(_))
+            && !matches!(origin(&assessment, row), Origin::Code(_))
+    };
+    assessment.candidates().filter(is_suspect).map(ix).collect()
 }
 
 fn ix(row: &Row<'_>) -> u32 {

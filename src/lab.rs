@@ -1,5 +1,10 @@
 //! The real laboratory: slots are processes of the copied-out executables, run in their own side's tree.
 
+mod listing;
+
+pub use self::listing::Listing;
+
+use crate::edge::callgrind;
 use crate::edge::clock::{Stopwatch, file_time};
 use crate::edge::criterion::{self, Bench, Found};
 use crate::edge::home::RunFolder;
@@ -7,29 +12,35 @@ use crate::edge::machine::Load;
 use crate::edge::process::{Ending, Finished, Runner};
 use crate::edge::quiet::Quiet;
 use crate::edge::tree::Sides;
+use crate::layout::Layout;
 use crate::measure::{Lab, LabError};
-use crate::metric::Metric;
 use crate::recording::{
-    Contention, Entry, Event, Incident, IncidentKind, Observation, Recording, SlotRecord, Timing,
+    Contention, Entry, Incident, IncidentKind, Observation, Recording, Relaid, RelaidOutcome, SlotRecord,
+    Timing,
 };
 use crate::revision::Side;
-use crate::scenario::{Kind, Scenario, Target};
+use crate::scenario::Target;
 use crate::slot::{Outcome, Slot, SlotEnd};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
 /// Everything needed to run slots of one recording.
-#[derive(Debug)]
 pub struct Laboratory<'a> {
     runner: &'a Runner,
     run: RunFolder,
-    sides: Sides,
-    benches: BTreeMap<(Side, Target), Bench>,
+    /// Absent while they are elsewhere to be built, or after that was interrupted.
+    sides: Option<Sides>,
+    relink: Option<Box<Relink<'a>>>,
+    benches: BTreeMap<(Side, Target, Layout), Bench>,
     list_timeout: Duration,
     quiet: Quiet,
     started: Stopwatch,
 }
+
+/// Links executables in other orders: takes the tree, and gives it back unless the user interrupted.
+pub type Relink<'a> = dyn Fn(&RunFolder, Sides, &BTreeSet<(Side, Target)>) -> Result<Option<(Vec<Relaid>, Sides)>, LabError>
+    + 'a;
 
 /// How long an executable may take to list its benchmarks, unless `--timeout` allows more.
 const LIST_TIMEOUT: Duration = Duration::from_secs(60);
@@ -38,9 +49,17 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 
 impl<'a> Laboratory<'a> {
-    /// A laboratory for the executables of a recording, whose packages are in `tree`.
+    /// A laboratory for the executables of a recording, whose packages are in `tree`; without `relink` none can be
+    /// linked in another order.
     #[must_use]
-    pub fn new(runner: &'a Runner, run: RunFolder, tree: &Path, sides: Sides, recording: &Recording) -> Self {
+    pub fn new(
+        runner: &'a Runner,
+        run: RunFolder,
+        tree: &Path,
+        sides: Sides,
+        relink: Option<Box<Relink<'a>>>,
+        recording: &Recording,
+    ) -> Self {
         let mut benches = BTreeMap::new();
         for build in &recording.builds {
             for executable in &build.executables {
@@ -57,19 +76,49 @@ impl<'a> Laboratory<'a> {
                     env,
                     version: executable.criterion.clone(),
                 };
-                benches.insert((build.side, executable.target.clone()), bench);
+                benches.insert((build.side, executable.target.clone(), Layout::AS_BUILT), bench);
             }
         }
         let asked_s = recording.header.plan.measuring.timeout_s;
-        Self {
+        let mut lab = Self {
             runner,
             run,
-            sides,
+            sides: Some(sides),
+            relink,
             benches,
             list_timeout: asked_s.map_or(LIST_TIMEOUT, |asked_s| timeout(asked_s).max(LIST_TIMEOUT)),
             quiet: Quiet::new(),
             started: Stopwatch::start(),
+        };
+        recording.relaid.iter().for_each(|relaid| lab.take(relaid));
+        lab
+    }
+
+    /// An executable in another order runs like the one it was linked instead of.
+    fn take(&mut self, relaid: &Relaid) {
+        let key = |layout: Layout| (relaid.side, relaid.target.clone(), layout);
+        if let RelaidOutcome::Linked { path, .. } = &relaid.outcome
+            && let Some(as_built) = self.benches.get(&key(Layout::AS_BUILT))
+        {
+            let bench = Bench {
+                executable: self.run.path(path),
+                ..as_built.clone()
+            };
+            self.benches.insert(key(relaid.layout), bench);
         }
+    }
+
+    /// Makes the tree hold that side's files.
+    fn activate(&mut self, side: Side) -> Result<(), LabError> {
+        let sides = self.sides.as_mut();
+        sides.map_or(Ok(()), |sides| sides.activate(side).map_err(lab_error))
+    }
+
+    fn bench(&self, side: Side, target: &Target, layout: Layout) -> Result<&Bench, LabError> {
+        let key = (side, target.clone(), layout);
+        self.benches
+            .get(&key)
+            .ok_or_else(|| LabError(format!("there is no {side} executable of `{}`", target.target).into()))
     }
 
     /// Lists the scenarios of all executables: an [`Event::Scenario`] for each, an [`Event::Incident`] for an
@@ -79,8 +128,14 @@ impl<'a> Laboratory<'a> {
     /// [`LabError`] if nothing can be run at all.
     pub fn list(&mut self, chosen: impl Fn(&str) -> bool) -> Result<Listing, LabError> {
         let mut listing = Listing::default();
-        for ((side, target), bench) in &self.benches {
-            self.sides.activate(*side).map_err(lab_error)?;
+        let as_built = self
+            .benches
+            .iter()
+            .filter(|((_, _, layout), _)| layout.is_as_built());
+        for ((side, target, _), bench) in as_built {
+            if let Some(sides) = &mut self.sides {
+                sides.activate(*side).map_err(lab_error)?;
+            }
             let scratch = self.run.fresh_scratch().map_err(lab_error)?;
             // Twice, because an id may hold a time or a random number and be another one in each process.
             let twice = bench
@@ -110,19 +165,14 @@ impl<'a> Laboratory<'a> {
     /// # Errors
     /// [`LabError`] if a file cannot be moved.
     pub fn leave(&mut self) -> Result<(), LabError> {
-        self.sides.activate(Side::Head).map_err(lab_error)
+        self.activate(Side::Head)
     }
 }
 
 impl Lab for Laboratory<'_> {
     fn run(&mut self, slot: &Slot, entries: &[Entry], timing: Timing) -> Result<Outcome, LabError> {
-        let bench = self
-            .benches
-            .get(&(slot.side, slot.target.clone()))
-            .ok_or_else(|| {
-                LabError(format!("there is no {} executable of `{}`", slot.side, slot.target.target).into())
-            })?;
-        self.sides.activate(slot.side).map_err(lab_error)?;
+        self.activate(slot.side)?;
+        let bench = self.bench(slot.side, &slot.target, slot.layout)?;
         let scratch = self.run.fresh_scratch().map_err(lab_error)?;
         let wanted: BTreeMap<&str, u32> = slot
             .scenarios
@@ -149,6 +199,7 @@ impl Lab for Laboratory<'_> {
             side: slot.side,
             first: slot.first,
             target: slot.target.clone(),
+            layout: slot.layout,
             at_s,
             wall_s: finished.wall_s,
             waited_s: Some(waited_s),
@@ -168,6 +219,47 @@ impl Lab for Laboratory<'_> {
             tail: finished.tail,
         })
     }
+
+    fn count(&mut self, side: Side, entry: &Entry) -> Result<Option<Result<u64, String>>, LabError> {
+        self.activate(side)?;
+        let scratch = self.run.fresh_scratch().map_err(lab_error)?;
+        let bench = self.bench(side, &entry.scenario.target, Layout::AS_BUILT)?;
+        let id = &entry.scenario.id;
+        Ok(callgrind::count(
+            self.runner,
+            bench,
+            id,
+            &scratch,
+            self.list_timeout,
+        ))
+    }
+
+    fn relay(&mut self, wanted: &BTreeSet<(Side, Target)>) -> Result<Option<Vec<Relaid>>, LabError> {
+        let Some(relink) = &self.relink else {
+            return Ok(Some(failed_to_relink(wanted)));
+        };
+        let Some(sides) = self.sides.take() else {
+            return Ok(None);
+        };
+        let Some((relaid, sides)) = relink(&self.run, sides, wanted)? else {
+            return Ok(None);
+        };
+        self.sides = Some(sides);
+        relaid.iter().for_each(|relaid| self.take(relaid));
+        Ok(Some(relaid))
+    }
+}
+
+/// What is built elsewhere cannot be linked here.
+fn failed_to_relink(wanted: &BTreeSet<(Side, Target)>) -> Vec<Relaid> {
+    let failed = |(side, target): &(Side, Target)| Relaid {
+        side: *side,
+        target: target.clone(),
+        layout: Layout(1),
+        build_s: 0.0,
+        outcome: RelaidOutcome::Failure("a bundle is measured without its sources".to_owned()),
+    };
+    wanted.iter().map(failed).collect()
 }
 
 /// What was found of the scenarios that were wanted: their measurements, and what is wrong with the others.
@@ -205,127 +297,6 @@ fn contention(finished: &Finished, before: &Load, after: &Load, slowdown: [f64; 
         load1: after.load1,
         slowdown: Some(slowdown),
     }
-}
-
-/// What the executables of both sides list.
-#[derive(Debug, Default)]
-pub struct Listing {
-    /// Ids by target, in the order base registers them; those only head has come last.
-    ids: BTreeMap<Target, Vec<Listed>>,
-    /// Executables that could not be listed.
-    pub incidents: Vec<Incident>,
-}
-
-/// One id and where it is.
-#[derive(Debug)]
-struct Listed {
-    id: String,
-    sides: BTreeSet<Side>,
-    /// An id that was another one in the same executable's next process, which then is its value.
-    unstable: Option<String>,
-}
-
-impl Listing {
-    fn add(
-        &mut self,
-        side: Side,
-        target: &Target,
-        ids: Vec<String>,
-        again: &[String],
-        chosen: impl Fn(&str) -> bool,
-    ) {
-        let listed = self.ids.entry(target.clone()).or_default();
-        for (at, id) in ids.into_iter().enumerate().filter(|(_, id)| chosen(id)) {
-            let stable = again.contains(&id);
-            let unstable = (!stable).then(|| again.get(at).cloned().unwrap_or_default());
-            let id = if stable { id } else { without_numbers(&id) };
-            match listed.iter_mut().find(|known| known.id == id) {
-                Some(known) => {
-                    known.sides.insert(side);
-                }
-                None => listed.push(Listed {
-                    id,
-                    sides: BTreeSet::from([side]),
-                    unstable,
-                }),
-            }
-        }
-    }
-
-    /// The scenarios as events, those of this shard marked as assigned. Shards are dealt over the sorted keys, which
-    /// are the same on every machine.
-    #[must_use]
-    pub fn events(self, shard: Option<crate::plan::Shard>) -> Vec<Event> {
-        let mut scenarios: Vec<(Scenario, Listed)> = Vec::new();
-        for (target, ids) in self.ids {
-            scenarios.extend(ids.into_iter().map(|listed| {
-                let (target, id) = (target.clone(), listed.id.clone());
-                (
-                    Scenario {
-                        kind: Kind::Criterion,
-                        target,
-                        id,
-                        metric: Metric::time(),
-                    },
-                    listed,
-                )
-            }));
-        }
-        let mut keys: Vec<&Scenario> = scenarios.iter().map(|(scenario, _)| scenario).collect();
-        keys.sort();
-        let mine: BTreeSet<&Scenario> = keys
-            .iter()
-            .enumerate()
-            .filter(|(n, _)| shard.is_none_or(|shard| shard.holds(*n)))
-            .map(|(_, key)| *key)
-            .collect();
-        let assigned: Vec<bool> = scenarios
-            .iter()
-            .map(|(scenario, _)| mine.contains(scenario))
-            .collect();
-        let mut incidents = self.incidents;
-        let mut events = Vec::new();
-        for (ix, ((scenario, listed), assigned)) in (0..).zip(scenarios.into_iter().zip(assigned)) {
-            incidents.extend(listed.unstable.map(|other| unstable(ix, &scenario, &other)));
-            let sides = listed.sides.into_iter().collect();
-            events.push(Event::Scenario(Entry {
-                ix,
-                scenario,
-                sides,
-                assigned,
-            }));
-        }
-        events.extend(incidents.into_iter().map(Event::Incident));
-        events
-    }
-}
-
-fn unstable(ix: u32, scenario: &Scenario, other: &str) -> Incident {
-    Incident {
-        phase: None,
-        round: None,
-        side: None,
-        target: scenario.target.clone(),
-        scenario: Some(ix),
-        what: IncidentKind::Unusable,
-        detail: format!(
-            "its id is another one in each process (once `{other}`), so base and head cannot be matched: \
-             give it an id without a time or a random number"
-        ),
-    }
-}
-
-/// An id with each number replaced by `#`: the same in every process, unlike the id.
-fn without_numbers(id: &str) -> String {
-    let mut text = String::new();
-    for c in id.chars() {
-        match c {
-            '0'..='9' if text.ends_with('#') => {}
-            '0'..='9' => text.push('#'),
-            other => text.push(other),
-        }
-    }
-    text
 }
 
 /// A limit that may come from a file: whatever it is, it is one.

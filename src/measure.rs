@@ -3,15 +3,17 @@
 //! The state of a measurement is its recording and nothing else; a resumed run looks at the recording and goes on.
 //! What is decided is asked of `judge`; what a slot is like is the business of the [`Lab`].
 
+mod layout;
 mod need;
 mod reach;
 mod warm_up;
 
-use self::need::{brisk, cheapest, confirmed, costs, given_up, job, pending, starts, timing, timing_of};
+use self::need::{brisk, cheapest, costs, given_up, job, pending, rounds_in, starts, timing, timing_of};
 use crate::edge::store::{Journal, StoreError};
 use crate::judge::{self, looks};
+use crate::layout::Layout;
 use crate::plan::{MIN_ROUNDS, Plan};
-use crate::recording::{EndReason, Entry, Event, Phase, Timing};
+use crate::recording::{EndReason, Entry, Event, Phase, Relaid, Timing};
 use crate::revision::Side;
 use crate::scenario::Target;
 use crate::schedule::{self, Chunk, Job};
@@ -25,6 +27,19 @@ pub trait Lab {
     /// # Errors
     /// [`LabError`] if no slot can be run at all.
     fn run(&mut self, slot: &Slot, entries: &[Entry], timing: Timing) -> Result<Outcome, LabError>;
+
+    /// Counts the instructions of one iteration of a scenario, in a process of its own; or says why it cannot. Absent
+    /// if the user stopped it.
+    ///
+    /// # Errors
+    /// [`LabError`] if nothing can be run at all.
+    fn count(&mut self, side: Side, entry: &Entry) -> Result<Option<Result<u64, String>>, LabError>;
+
+    /// Links these executables in every shuffled order; says for each what came of it. Absent if the user stopped it.
+    ///
+    /// # Errors
+    /// [`LabError`] if nothing can be built or run any more.
+    fn relay(&mut self, wanted: &BTreeSet<(Side, Target)>) -> Result<Option<Vec<Relaid>>, LabError>;
 }
 
 /// Slots cannot be run: the tool's own folder is gone, the disk is full, an executable cannot be started.
@@ -43,13 +58,32 @@ pub enum MeasureError {
     Store(#[from] StoreError),
 }
 
+/// What is going on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Slots run.
+    Measuring {
+        /// What for.
+        phase: Phase,
+        /// Round that is going on, from 0.
+        round: u32,
+    },
+    /// Instructions are counted.
+    Counting {
+        /// Scenarios and sides that are done.
+        done: usize,
+        /// All of them.
+        of: usize,
+    },
+    /// Executables are linked in other orders.
+    Linking,
+}
+
 /// How far a measurement has come, told between slots.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Status {
     /// What is going on.
-    pub phase: Phase,
-    /// Round that is going on, from 0.
-    pub round: u32,
+    pub stage: Stage,
     /// Scenarios that need no more rounds.
     pub decided: usize,
     /// Scenarios that are measured on both sides.
@@ -107,20 +141,31 @@ pub fn measure(
     run.starts = starts(&run.journal.recording);
     run.drop_what_the_budget_cannot_reach()?;
     run.look_at_what_one_side_has()?;
+    run.prepare_relink_control()?;
     let mut reason = EndReason::Decided;
     // If nothing needs confirming, or it costs little, undecided scenarios get what was kept for it.
     for share in [1.0 - CONFIRM_SHARE, 1.0] {
         reason = run.rounds(run.plan.measuring.budget_s.map(|budget_s| budget_s * share))?;
         run.confirm()?;
+        run.tell_code_from_layout()?;
         if reason != EndReason::Budget {
             break;
         }
     }
+    run.count_all()?;
     Ok(if run.interrupted {
         EndReason::Interrupted
     } else {
         reason
     })
+}
+
+/// One of those that run in a round.
+#[derive(Debug, Clone, Copy)]
+struct Arm {
+    side: Side,
+    first: bool,
+    layout: Layout,
 }
 
 struct Measurement<'a, L> {
@@ -189,13 +234,16 @@ impl<L: Lab> Measurement<'_, L> {
         let mut candidates: BTreeSet<u32> = judge::candidates(recording, &self.plan.policy)
             .into_iter()
             .collect();
-        candidates.retain(|ix| confirmed(recording, *ix) < needed);
+        candidates.retain(|ix| rounds_in(recording, Phase::Confirm, *ix) < needed);
         let jobs = self.jobs(|ix| candidates.contains(&ix));
         if jobs.is_empty() {
             return Ok(());
         }
         let first = recording.next_round(Phase::Confirm);
-        let done = jobs.iter().map(|job| confirmed(recording, job.scenario)).min();
+        let done = jobs
+            .iter()
+            .map(|job| rounds_in(recording, Phase::Confirm, job.scenario))
+            .min();
         let lacking = |rounds: u32| rounds.saturating_sub(done.unwrap_or(0)).next_multiple_of(2);
         let affordable = self
             .plan
@@ -249,11 +297,33 @@ impl<L: Lab> Measurement<'_, L> {
     fn round(&mut self, phase: Phase, round: u32, jobs: &[Job]) -> Result<(), MeasureError> {
         let chunk_s = |target: &Target| self.chunk_s(target);
         for chunk in schedule::round(self.plan.measuring.seed, phase, round, jobs, chunk_s) {
-            for side in [chunk.first, chunk.first.other()] {
-                self.slots(phase, round, side, &chunk)?;
+            for arm in self.arms(phase, round, &chunk) {
+                self.slots(phase, round, arm, &chunk)?;
             }
         }
         Ok(())
+    }
+
+    /// Who runs in a round: both sides, and base in another order where there is a relink control, before them in one
+    /// round of a pair and after them in the other.
+    fn arms(&self, phase: Phase, round: u32, chunk: &Chunk) -> Vec<Arm> {
+        let layout = match phase {
+            Phase::Relaid => Layout::of_round(round),
+            _ => Layout::AS_BUILT,
+        };
+        let side = |side: Side| Arm {
+            side,
+            first: side == chunk.first,
+            layout,
+        };
+        let mut arms = vec![side(chunk.first), side(chunk.first.other())];
+        if let Some(layout) = self.control(phase, round, &chunk.target) {
+            let first = round.is_multiple_of(2);
+            let at = if first { 0 } else { arms.len() };
+            let side = Side::Base;
+            arms.insert(at, Arm { side, first, layout });
+        }
+        arms
     }
 
     fn chunk_s(&self, target: &Target) -> f64 {
@@ -262,7 +332,7 @@ impl<L: Lab> Measurement<'_, L> {
     }
 
     /// One slot, and further ones for scenarios that never got their turn because another one failed.
-    fn slots(&mut self, phase: Phase, round: u32, side: Side, chunk: &Chunk) -> Result<(), MeasureError> {
+    fn slots(&mut self, phase: Phase, round: u32, arm: Arm, chunk: &Chunk) -> Result<(), MeasureError> {
         let limit_s = self.limit_s();
         let hopeless = given_up(&self.journal.recording);
         let mut scenarios = chunk.scenarios.clone();
@@ -272,9 +342,10 @@ impl<L: Lab> Measurement<'_, L> {
             let slot = Slot {
                 phase,
                 round,
-                side,
-                first: side == chunk.first,
+                side: arm.side,
+                first: arm.first,
                 target: chunk.target.clone(),
+                layout: arm.layout,
                 scenarios,
                 limit_s,
                 timeout_s: limit_s + 3.0 * chunk.cost_s,
@@ -302,18 +373,6 @@ impl<L: Lab> Measurement<'_, L> {
             .budget_s
             .map_or(300.0, |budget_s| budget_s / f64::from(2 * MIN_ROUNDS));
         measuring.timeout_s.unwrap_or(derived.clamp(10.0, 300.0))
-    }
-
-    fn tell(&mut self, phase: Phase, round: u32) {
-        let recording = &self.journal.recording;
-        (self.watch)(&Status {
-            phase,
-            round,
-            decided: self.decided,
-            scenarios: pending(recording).len(),
-            spent_s: recording.measured_s(),
-            budget_s: self.plan.measuring.budget_s,
-        });
     }
 }
 

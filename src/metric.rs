@@ -8,6 +8,9 @@ pub enum Unit {
     /// Nanoseconds per iteration.
     #[serde(rename = "ns")]
     Ns,
+    /// A number of events per iteration.
+    #[serde(rename = "count")]
+    Count,
 }
 
 impl Unit {
@@ -16,6 +19,7 @@ impl Unit {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ns => "ns",
+            Self::Count => "count",
         }
     }
 }
@@ -48,6 +52,17 @@ impl Metric {
         Self {
             name: "time".to_owned(),
             unit: Unit::Ns,
+            better: Better::Lower,
+        }
+    }
+
+    /// Instructions of one iteration and of what surrounds it in criterion's test mode, lower is better: exact, where
+    /// the bench runs the same way each time.
+    #[must_use]
+    pub fn instructions() -> Self {
+        Self {
+            name: "instructions".to_owned(),
+            unit: Unit::Count,
             better: Better::Lower,
         }
     }

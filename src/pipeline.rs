@@ -5,11 +5,14 @@
 
 mod bundled;
 mod error;
+mod qualified;
 
 pub use self::bundled::{BundleAsk, build, record_bundle};
 pub use self::error::PipelineError;
+pub use self::qualified::{QualifyAsk, qualify};
 
 use crate::config::{FILE, Settings};
+use crate::edge::cargo::CargoError;
 use crate::edge::clock::{Stopwatch, arbitrary_seed, timestamp};
 use crate::edge::git::{Ci, Repo};
 use crate::edge::home::{HomeError, Room, RunFolder};
@@ -20,12 +23,12 @@ use crate::edge::tree::Sides;
 use crate::edge::view::View;
 use crate::exit::FailOn;
 use crate::judge;
-use crate::lab::Laboratory;
-use crate::measure::{Status, measure};
+use crate::lab::{Laboratory, Relink};
+use crate::measure::{LabError, Stage, Status, measure};
 use crate::plan::{Measuring, Plan, Policy};
 use crate::recording::{End, EndReason, Event, Header, Phase, Recording, SCHEMA};
 use crate::report::{Report, visible};
-use crate::workshop::{Product, Workshop};
+use crate::workshop::{Product, Workshop, WorkshopError};
 use std::path::{Path, PathBuf};
 
 /// What `compare` and `record` are asked for.
@@ -96,9 +99,28 @@ fn carry_out(ask: &Ask, request: Request, view: &View) -> Result<Recording, Pipe
             (built.journal, built.run, built.product.sides)
         };
         let tree = workshop.room.tree();
-        let lab = Laboratory::new(workshop.runner, run, &tree, sides, &journal.recording);
+        let relink = relinking(workshop, journal.recording.header.plan.clone());
+        let lab = Laboratory::new(
+            workshop.runner,
+            run,
+            &tree,
+            sides,
+            Some(relink),
+            &journal.recording,
+        );
         measure_all(lab, journal, &started, view)
     })
+}
+
+/// How the laboratory gets executables in other orders.
+fn relinking<'a>(workshop: &'a Workshop<'a>, plan: Plan) -> Box<Relink<'a>> {
+    Box::new(
+        move |run, sides, wanted| match workshop.relink(&plan, run, sides, wanted) {
+            Ok(linked) => Ok(Some(linked)),
+            Err(WorkshopError::Cargo(CargoError::Interrupted)) => Ok(None),
+            Err(error) => Err(LabError(Box::new(error))),
+        },
+    )
 }
 
 /// Does something with the repository's workshop, once no other run works there.
@@ -350,10 +372,15 @@ fn list_and_measure(
 
 /// `round 12, 31 of 57 decided, 3 min 10 s left`
 fn words(status: &Status) -> String {
-    let stage = match status.phase {
-        Phase::Warmup => "warming up".to_owned(),
-        Phase::Measure => format!("round {}", status.round + 1),
-        Phase::Confirm => format!("confirming, round {}", status.round + 1),
+    let stage = match status.stage {
+        Stage::Measuring { phase, round } => match phase {
+            Phase::Warmup => "warming up".to_owned(),
+            Phase::Measure => format!("round {}", round + 1),
+            Phase::Confirm => format!("confirming, round {}", round + 1),
+            Phase::Relaid => format!("in other layouts, round {}", round + 1),
+        },
+        Stage::Counting { done, of } => format!("counting instructions, {done} of {of}"),
+        Stage::Linking => "linking in other orders".to_owned(),
     };
     let decided = format!("{} of {} decided", status.decided, status.scenarios);
     let left = status.budget_s.map(|budget_s| {

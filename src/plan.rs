@@ -77,8 +77,14 @@ pub struct Measuring {
     pub shard: Option<Shard>,
     /// Measure scenarios whose executables are identical, as a null.
     pub identical: bool,
-    /// Repeat flagged rows with fresh processes before they count.
+    /// Repeat flagged rows with fresh processes before they count, and tell layout from code.
     pub confirm: bool,
+    /// Also measure base with its code in other orders, which gives each row its layout floor.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub relink_control: bool,
+    /// Count the instructions of every scenario on both sides, a metric of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub instructions: bool,
     /// One scenario may take this long in one process before it is killed, in seconds; `None`: derived from the budget.
     pub timeout_s: Option<f64>,
 }
@@ -94,6 +100,8 @@ impl Measuring {
             shard: None,
             identical: false,
             confirm: true,
+            relink_control: false,
+            instructions: false,
             timeout_s: None,
         }
     }

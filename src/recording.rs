@@ -7,12 +7,14 @@
 //! was running. [`Recording::read`] accepts a last line that was cut off. docs/formats.md describes every key.
 
 mod iterations;
+mod layouts;
 mod measured;
 mod merge;
 mod preparation;
 mod read;
 
 pub use iterations::Iterations;
+pub use layouts::{Counted, Relaid, RelaidOutcome};
 pub use measured::{
     Contention, Incident, IncidentKind, Observation, Phase, SlotRecord, Throughput, Timing, Work,
 };
@@ -48,6 +50,10 @@ pub enum Event {
     Timing(Timing),
     /// One process and what it measured.
     Slot(SlotRecord),
+    /// An executable in another order.
+    Relaid(Relaid),
+    /// Instructions of one scenario on one side.
+    Counted(Counted),
     /// Something that went wrong.
     Incident(Incident),
     /// Something a reader should know that is neither a difference nor an incident.
@@ -251,6 +257,10 @@ pub struct Recording {
     pub timing: Option<Timing>,
     /// All slots in the order they ran.
     pub slots: Vec<SlotRecord>,
+    /// Executables in other orders.
+    pub relaid: Vec<Relaid>,
+    /// Counted instructions.
+    pub counted: Vec<Counted>,
     /// All incidents in the order they happened.
     pub incidents: Vec<Incident>,
     /// All notes.
@@ -277,6 +287,8 @@ impl Recording {
             scenarios: Vec::new(),
             timing: None,
             slots: Vec::new(),
+            relaid: Vec::new(),
+            counted: Vec::new(),
             incidents: Vec::new(),
             notes: Vec::new(),
             ends: Vec::new(),
@@ -297,6 +309,8 @@ impl Recording {
             Event::Scenario(entry) => self.scenarios.push(entry),
             Event::Timing(timing) => self.timing = Some(timing),
             Event::Slot(slot) => self.slots.push(slot),
+            Event::Relaid(relaid) => self.relaid.push(relaid),
+            Event::Counted(counted) => self.counted.push(counted),
             Event::Incident(incident) => self.incidents.push(incident),
             Event::Note { text } => self.notes.push(text),
             Event::End(end) => {

@@ -1,6 +1,7 @@
 //! A slot: one process of one executable of one side, as planned and as it turned out.
 
 use crate::last_words::last_words;
+use crate::layout::Layout;
 use crate::recording::{Entry, Incident, IncidentKind, Phase, SlotRecord};
 use crate::revision::Side;
 use crate::scenario::Target;
@@ -18,6 +19,8 @@ pub struct Slot {
     pub first: bool,
     /// Which executable.
     pub target: Target,
+    /// In which order its code lies.
+    pub layout: Layout,
     /// What it measures, by [`Entry::ix`], in the order the bench registers it. Never empty.
     pub scenarios: Vec<u32>,
     /// Seconds one scenario may take before it counts as hanging.
@@ -228,6 +231,7 @@ mod tests {
             side: Side::Head,
             first: true,
             target: target(),
+            layout: Layout::AS_BUILT,
             scenarios: vec![0, 1, 2],
             limit_s: 4.0,
             timeout_s: 5.0,
@@ -251,6 +255,7 @@ mod tests {
             side: Side::Head,
             first: true,
             target: target(),
+            layout: Layout::AS_BUILT,
             at_s: 0.0,
             wall_s: 5.0,
             waited_s: None,

@@ -2,6 +2,7 @@
 
 mod facts;
 mod packing;
+mod relinking;
 
 use self::facts::{
     bench_changes, changed_sources, foreign_harness, no_benches_note, note_on, provenance_notes,

@@ -11,6 +11,7 @@ use abreast::cli;
 use abreast::config::Settings;
 use abreast::exit::Exit;
 use abreast::judge::judge;
+use abreast::layout::Layout;
 use abreast::plan::Shard;
 use abreast::recording::{Event, Recording, Skipped};
 use abreast::report::{Format, Options, render, status};
@@ -330,6 +331,8 @@ fn the_keys_of_a_recording_are_those_that_are_written() {
             "scenario",
             "timing",
             "slot",
+            "counted",
+            "relaid",
             "incident",
             "note",
             "end"
@@ -343,6 +346,8 @@ fn complete(mut event: Event) -> Event {
         Event::Header(header) => {
             header.plan.measuring.shard = Some(Shard { index: 1, count: 2 });
             header.plan.selection.run_files = vec!["testdata/**".to_owned()];
+            header.plan.measuring.relink_control = true;
+            header.plan.measuring.instructions = true;
         }
         Event::Host(host) => host.gpus = vec!["one".to_owned()],
         Event::Build(build) => build.skipped.push(Skipped {
@@ -353,9 +358,11 @@ fn complete(mut event: Event) -> Event {
         Event::Slot(slot) => {
             slot.waited_s = Some(0.0);
             slot.contention.slowdown = Some([1.0, 1.0]);
+            slot.layout = Layout(1);
         }
         Event::ChangedSources(changed) => changed.others = vec!["testdata/x.bin".to_owned()],
-        Event::Difference(_) | Event::Scenario(_) => {}
+        Event::Counted(counted) => counted.failure = Some("valgrind is not installed".to_owned()),
+        Event::Difference(_) | Event::Scenario(_) | Event::Relaid(_) => {}
         Event::Timing(_) | Event::Incident(_) | Event::Note { .. } | Event::End(_) => {}
     }
     event

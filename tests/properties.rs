@@ -4,6 +4,7 @@ mod story;
 
 use abreast::comparison::Pair;
 use abreast::judge::estimate::contrast;
+use abreast::layout::Layout;
 use abreast::plan::Shard;
 use abreast::recording::{
     BenchChange, ChangedPiece, Incident, IncidentKind, Observation, Phase, Throughput, Work,
@@ -20,6 +21,7 @@ fn side() -> impl Strategy<Value = Side> {
 
 fn pair() -> impl Strategy<Value = Pair> {
     (1e-3..1e9_f64, 1e-3..1e9_f64, side()).prop_map(|(base, head, first)| Pair {
+        layout: Layout::AS_BUILT,
         round: 0,
         base,
         head,
@@ -63,6 +65,7 @@ proptest! {
         let exchanged: Vec<Pair> = of
             .iter()
             .map(|pair| Pair {
+                layout: Layout::AS_BUILT,
                 base: pair.head,
                 head: pair.base,
                 log_base: pair.log_head,
@@ -84,6 +87,7 @@ proptest! {
         let scaled: Vec<Pair> = of
             .iter()
             .map(|pair| Pair {
+                layout: Layout::AS_BUILT,
                 log_base: pair.log_base + factor.ln(),
                 log_head: pair.log_head + factor.ln(),
                 ..*pair
@@ -105,6 +109,7 @@ proptest! {
                     let base_first = round % 2 == 0;
                     let late = if base_first { effect } else { -effect };
                     Pair {
+                        layout: Layout::AS_BUILT,
                         round,
                         base: 1.0,
                         head: 1.0,

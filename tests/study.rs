@@ -9,6 +9,7 @@ mod story;
 
 use abreast::comparison::Pair;
 use abreast::judge::estimate::contrast;
+use abreast::layout::Layout;
 use abreast::revision::Side;
 use abreast::stats::interval::{Estimate, of_one};
 use abreast::stats::quantile::median;
@@ -221,6 +222,7 @@ fn unchanged(world: World, rounds: u32, seed: u64) -> Vec<Pair> {
                 Side::Head => (slots[1], slots[0]),
             };
             Pair {
+                layout: Layout::AS_BUILT,
                 round,
                 base: log_base.exp(),
                 head: log_head.exp(),

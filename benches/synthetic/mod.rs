@@ -1,6 +1,7 @@
 //! A recording of any size, made of the tool's own types: two sides, ten samples a slot, eight scenarios a process,
 //! 1 % noise between processes, every hundredth scenario 10 % slower on head.
 
+use abreast::layout::Layout;
 use abreast::metric::Metric;
 use abreast::plan::{Measuring, Plan, Policy, Selection};
 use abreast::recording::{
@@ -95,6 +96,7 @@ fn slot(
         side,
         first,
         target: target(),
+        layout: Layout::AS_BUILT,
         at_s: f64::from(round),
         wall_s: 1.0,
         waited_s: Some(0.0),
@@ -140,6 +142,8 @@ fn header() -> Header {
                 shard: None,
                 identical: false,
                 confirm: false,
+                relink_control: false,
+                instructions: false,
                 timeout_s: None,
             },
             policy: Policy::default(),

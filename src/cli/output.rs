@@ -45,6 +45,15 @@ impl TalkArgs {
         }
     }
 
+    /// Prints a text on standard output, unless nothing is to be said.
+    pub(super) fn print(&self, text: impl Fn(&report::Options) -> String) -> Result<(), PipelineError> {
+        if self.quiet {
+            return Ok(());
+        }
+        let options = terminal::options(self.color, self.verbose);
+        Ok(store::printed(terminal::print(&text(&options)))?)
+    }
+
     pub(super) fn view(&self) -> View {
         View::new(self.talk(), !self.no_progress)
     }

@@ -28,7 +28,12 @@ fn example(key: &str) -> &'static str {
         "package" | "bench" => "[\"name\"]",
         "filter" => "\"^parse/\"",
         "features" => "[\"simd\"]",
-        "all-features" | "no-default-features" | "measure-identical" | "no-confirm" => "false",
+        "all-features"
+        | "no-default-features"
+        | "measure-identical"
+        | "no-confirm"
+        | "instructions"
+        | "relink-control" => "false",
         "profile" => "\"bench\"",
         "toolchain" => "\"stable\"",
         "harness" => "\"own\"",

@@ -6,6 +6,9 @@
 
 mod files;
 mod messages;
+mod relinking;
+
+pub use self::relinking::Relinked;
 
 use self::files::{compiled_files, default_harness_targets, dep_info, read_lock};
 use self::messages::compiler_failure;
@@ -268,7 +271,6 @@ impl<'a> Cargo<'a> {
     }
 
     fn build_launch(&self, benches: &Benches, locked: bool) -> Launch {
-        let selection = self.selection;
         let mut args: Vec<String> = [
             "bench",
             "--no-run",
@@ -277,9 +279,6 @@ impl<'a> Cargo<'a> {
         ]
         .map(str::to_owned)
         .into();
-        if locked {
-            args.push("--locked".to_owned());
-        }
         let packages: BTreeSet<&str> = benches
             .wanted
             .iter()
@@ -300,6 +299,18 @@ impl<'a> Cargo<'a> {
                 .iter()
                 .flat_map(|name| ["--bench".to_owned(), (*name).to_owned()]),
         );
+        args.extend(self.common_args(locked));
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        self.launch("cargo", &args)
+    }
+
+    /// Arguments that building and linking again share.
+    fn common_args(&self, locked: bool) -> Vec<String> {
+        let selection = self.selection;
+        let mut args = Vec::new();
+        if locked {
+            args.push("--locked".to_owned());
+        }
         if !selection.features.is_empty() {
             args.extend(["--features".to_owned(), selection.features.join(",")]);
         }
@@ -316,8 +327,7 @@ impl<'a> Cargo<'a> {
             "--target-dir".to_owned(),
             self.target_dir.to_string_lossy().into_owned(),
         ]);
-        let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        self.launch("cargo", &args)
+        args
     }
 
     fn launch(&self, program: &str, args: &[&str]) -> Launch {

@@ -198,6 +198,19 @@ impl Bench {
         self.launch_filtered(&format!("^(?:{})$", patterns.join("|")), timing, scratch, timeout)
     }
 
+    /// The process that runs one iteration of this id, measuring nothing.
+    #[must_use]
+    pub fn launch_once(&self, id: &str, scratch: &Path, timeout: Duration) -> Launch {
+        let mut launch = self.launch(scratch);
+        launch.timeout = Some(timeout);
+        launch.args = vec![
+            "--bench".into(),
+            "--test".into(),
+            format!("^{}$", regex::escape(id)).into(),
+        ];
+        launch
+    }
+
     fn launch_filtered(&self, filter: &str, timing: Timing, scratch: &Path, timeout: Duration) -> Launch {
         let mut launch = self.launch(scratch);
         launch.timeout = Some(timeout);

@@ -312,6 +312,16 @@ fn loaded(object: &object::File<'_>) -> Option<String> {
     any.then(|| written(&hash.finalize()))
 }
 
+/// A folder of the tool's own, made if need be.
+///
+/// # Errors
+/// [`HomeError`] if it cannot be made.
+pub fn folder(name: &str) -> Result<PathBuf, HomeError> {
+    let folder = home()?.join(name);
+    std::fs::create_dir_all(&folder).map_err(io(&folder, "made"))?;
+    Ok(folder)
+}
+
 fn home() -> Result<PathBuf, HomeError> {
     use etcetera::BaseStrategy as _;
     if let Some(path) = std::env::var_os("ABREAST_HOME").filter(|path| !path.is_empty()) {

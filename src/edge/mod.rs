@@ -4,6 +4,7 @@
 //! (git's files form one thing, and the tree holds git's snapshots). `workshop`, `lab` and `pipeline` put them together.
 
 pub mod archive;
+pub mod callgrind;
 pub mod cargo;
 pub mod clock;
 pub mod criterion;

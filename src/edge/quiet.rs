@@ -19,8 +19,9 @@ pub struct Quiet {
     processors: Vec<usize>,
     /// Fastest loop so far, in seconds, and when.
     fastest: Option<(f64, Instant)>,
-    /// How long the next wait may take.
-    patience: Duration,
+    /// When looking began, and how much of the time since then was spent on it.
+    began: Instant,
+    spent: Duration,
 }
 
 /// What was found.
@@ -33,7 +34,7 @@ pub struct Moment {
 }
 
 /// Runs of the loop in one probe; their median counts, so that an interrupt does not.
-const RUNS: usize = 5;
+const RUNS: usize = 3;
 
 /// A loop that is slower by less than this met nobody: a shared core shows as 1.3 to 2.
 const TOLERANCE: f64 = 1.1;
@@ -44,9 +45,11 @@ const MOST: usize = 8;
 /// Part of the fastest time that is forgotten in a minute: clock speeds change.
 const FORGOTTEN: f64 = 0.01;
 
-/// Longest wait; after one in vain the next is half as long, so a machine that is never quiet costs little.
-const MOST_PATIENCE: Duration = Duration::from_millis(250);
-const LEAST_PATIENCE: Duration = Duration::from_millis(5);
+/// Longest wait.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Part of all time that may go into looking and waiting, so a machine that is never quiet costs little.
+const SHARE: f64 = 0.03;
 
 impl Quiet {
     /// Knows nothing yet.
@@ -55,25 +58,24 @@ impl Quiet {
         Self {
             processors: process::processors(),
             fastest: None,
-            patience: MOST_PATIENCE,
+            began: Instant::now(),
+            spent: Duration::ZERO,
         }
     }
 
-    /// Waits until a processor is quiet, or for a quarter of a second at most; then the quietest of the last round has
-    /// to do.
+    /// Waits until a processor is quiet, or until its share of the time is spent; then the quietest of the last round
+    /// has to do.
     pub fn wait(&mut self) -> Moment {
         let began = Instant::now();
-        loop {
+        let saved = self.began.elapsed().mul_f64(SHARE).saturating_sub(self.spent);
+        let moment = loop {
             let moment = self.quietest();
-            if moment.slowdown < TOLERANCE {
-                self.patience = (self.patience * 2).min(MOST_PATIENCE);
-                return moment;
+            if moment.slowdown < TOLERANCE || began.elapsed() >= saved.min(PATIENCE) {
+                break moment;
             }
-            if began.elapsed() >= self.patience {
-                self.patience = (self.patience / 2).max(LEAST_PATIENCE);
-                return moment;
-            }
-        }
+        };
+        self.spent += began.elapsed();
+        moment
     }
 
     /// How slow that processor is now, at least 1.
@@ -171,24 +173,30 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_is_never_quiet_is_waited_for_ever_less() {
+    fn a_machine_that_is_never_quiet_costs_no_more_than_a_share_of_the_time() {
         let mut quiet = Quiet::new();
         quiet.fastest = Some((1e-12, Instant::now()));
-        for _ in 0..10 {
-            let moment = quiet.wait();
-            assert!(moment.slowdown > TOLERANCE);
-            assert_eq!(moment.processor.is_some(), !process::processors().is_empty());
-        }
-        assert_eq!(quiet.patience, LEAST_PATIENCE);
+        // An hour ago, and all of its share is spent but what one wait may take.
+        let hour = Duration::from_secs(3600);
+        let Some(began) = Instant::now().checked_sub(hour) else {
+            return;
+        };
+        quiet.began = began;
+        quiet.spent = hour.mul_f64(SHARE).saturating_sub(PATIENCE);
+        let before = quiet.spent;
+        let moment = quiet.wait();
+        assert!(moment.slowdown > TOLERANCE);
+        assert_eq!(moment.processor.is_some(), !process::processors().is_empty());
+        assert!(quiet.spent >= before + PATIENCE, "it waits as long as it may");
+        let saved = |quiet: &Quiet| quiet.began.elapsed().mul_f64(SHARE).saturating_sub(quiet.spent);
+        assert!(saved(&quiet) < PATIENCE / 10, "and has spent what it saved");
     }
 
     #[test]
-    fn a_quiet_machine_is_not_waited_for_and_patience_comes_back() {
+    fn a_quiet_machine_is_not_waited_for() {
         let mut quiet = Quiet::new();
-        quiet.patience = LEAST_PATIENCE;
         // Nothing is slower than what takes a day.
         quiet.fastest = Some((86_400.0, Instant::now()));
         assert!(quiet.wait().slowdown < TOLERANCE);
-        assert_eq!(quiet.patience, LEAST_PATIENCE * 2);
     }
 }

@@ -1,6 +1,8 @@
 //! What is said about the run as a whole: notes that explain it, and what it cannot catch.
 
 use crate::judge::assessment::Assessment;
+use crate::judge::ruling::CODE;
+use crate::metric::Metric;
 use crate::judge::wording;
 use crate::plan::Harness;
 use crate::recording::Recording;
@@ -77,7 +79,7 @@ pub fn notes(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<String> {
 }
 
 /// From here on a fixed loop was slowed by somebody else: a core that is shared shows as 1.3 to 2. Chosen.
-const SLOWED: f64 = 1.2;
+pub const SLOWED: f64 = 1.2;
 /// Part of the slots that must have met that to be worth a sentence. Chosen.
 const OFTEN: f64 = 0.2;
 
@@ -231,13 +233,7 @@ pub fn blind_spots(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<Str
             wording::size(assessment.policy.margin.0)
         ));
     }
-    if findings.iter().any(|finding| finding.change.is_some()) {
-        spots.push(
-            "code layout: no second layout of the same code was built, so a change on code that nobody touched may be \
-             the placement of a function and not its code"
-                .to_owned(),
-        );
-    }
+    spots.extend(layout(assessment, findings));
     if recording.host.gpus.is_empty() {
         spots.push("no GPU was seen: code that runs on one was not measured".to_owned());
     }
@@ -245,6 +241,22 @@ pub fn blind_spots(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<Str
         spots.push("flagged rows were not repeated with fresh processes".to_owned());
     }
     spots
+}
+
+/// What is not known of code layout: how much it alone does, and whether it made a flagged change.
+fn layout(assessment: &Assessment<'_>, findings: &[Finding]) -> Option<String> {
+    let unmeasured = || findings.iter().any(|finding| finding.change.is_some());
+    let floor = (!assessment.recording.header.plan.measuring.relink_control && unmeasured())
+        .then(|| "its floor was not measured (--relink-control does)".to_owned());
+    let untold = findings
+        .iter()
+        .filter(|finding| matches!(finding.verdict, Verdict::Regressed | Verdict::Improved))
+        .filter(|finding| finding.metric == Metric::time())
+        .filter(|finding| !finding.notes.iter().any(|note| note.starts_with(CODE)))
+        .count();
+    let untold = (untold > 0).then(|| format!("{} not told from it", count(untold, "flagged row")));
+    let parts: Vec<String> = [floor, untold].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("code layout: {}", parts.join("; ")))
 }
 
 fn is_blunt(finding: &Finding, margin: f64) -> bool {

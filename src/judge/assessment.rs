@@ -9,6 +9,7 @@ use crate::judge::decision::{Decision, Outcome, Question, decide};
 use crate::judge::estimate::{Contrast, contrast};
 use crate::judge::incidents::Incidents;
 use crate::judge::looks::{Look, looks, planned};
+use crate::judge::origin::{Counts, layout_floor};
 use crate::judge::standing::{Standing, standings};
 use crate::plan::Policy;
 use crate::recording::{Entry, Recording};
@@ -22,6 +23,8 @@ pub struct Assessment<'a> {
     pub policy: &'a Policy,
     /// Everything that went wrong.
     pub incidents: Incidents<'a>,
+    /// Instructions that were counted.
+    pub counts: Counts<'a>,
     /// One row a scenario, by position.
     pub rows: Vec<Row<'a>>,
 }
@@ -95,6 +98,7 @@ impl<'a> Assessment<'a> {
             recording,
             policy,
             incidents: Incidents::of(recording),
+            counts: Counts::of(recording),
             rows,
         }
     }
@@ -150,10 +154,12 @@ impl Row<'_> {
         for Look { rounds, share } in looks {
             let seen = self.comparison.measured.get(..rounds as usize)?;
             let contrast = contrast(seen)?;
+            let last_round = seen.last().map_or(0, |pair| pair.round);
             let decision = decide(Question {
                 comparison: &self.comparison,
                 metric: &self.entry.scenario.metric,
                 contrast: &contrast,
+                layout_floor: layout_floor(&self.comparison.control, last_round),
                 alpha: alpha * share,
                 policy,
             })?;

@@ -3,7 +3,7 @@
 //! | excludes 0 | ≥ threshold | > floor | ≥ absolute floor | survives the clock | within ±margin | outcome |
 //! |---|---|---|---|---|---|---|
 //! | yes | yes | yes | yes | yes | any | candidate |
-//! | yes | yes | yes | one of them no | | no | blocked: more rounds change nothing |
+//! | yes | yes | yes | one of them no, or within the relink floor | | no | blocked: more rounds change nothing |
 //! | any other | | | | a step hides nothing of the margin | yes | unchanged |
 //! | any other | | | | a step may hide the margin | yes | blocked |
 //! | any other | | | | | no | open: more rounds may decide |
@@ -63,6 +63,8 @@ pub struct Question<'a> {
     pub metric: &'a Metric,
     /// What this look sees.
     pub contrast: &'a Contrast,
+    /// How much linking base in other orders changed it, log scale; absent without a relink control.
+    pub layout_floor: Option<f64>,
     /// Two-sided level of this row at this look.
     pub alpha: f64,
     /// The limits.
@@ -108,14 +110,20 @@ pub fn decide(question: Question<'_>) -> Option<Decision> {
     let relevant = significant && size >= policy.threshold.0 && log_change.abs() > log_floor;
     let absolute = size >= limits.floor;
     let survives = log_change.abs() - limits.clock >= policy.threshold.0.ln_1p() || limits.clock <= 0.0;
+    let beyond_layout = limits.layout.is_none_or(|layout| log_change.abs() > layout);
     let within = decision.low >= -policy.margin.0 && decision.high <= policy.margin.0;
 
-    let (outcome, reasons) = if relevant && absolute && survives {
+    let (outcome, reasons) = if relevant && absolute && survives && beyond_layout {
         (Outcome::Candidate, Vec::new())
     } else if within && limits.clock <= policy.margin.0 {
         (Outcome::Unchanged, Vec::new())
     } else if within || relevant {
-        (Outcome::Blocked, limits.obstacles(question, size, absolute))
+        let obstacles = if beyond_layout || !(absolute && survives) {
+            limits.obstacles(question, size, absolute)
+        } else {
+            limits.layout_obstacle()
+        };
+        (Outcome::Blocked, obstacles)
     } else {
         let reason = open_reason(question, &decision, half_width, significant);
         (Outcome::Open, vec![reason])
@@ -157,6 +165,8 @@ struct Limits {
     floor: f64,
     /// How far off `ln(head / base)` may be because both clocks step; log scale, 0 without steps.
     clock: f64,
+    /// What another order of the code does; log scale, absent if that was not measured.
+    layout: Option<f64>,
 }
 
 impl Limits {
@@ -170,18 +180,29 @@ impl Limits {
         } = question;
         let floor = match metric.unit {
             Unit::Ns => policy.floor_ns / contrast.base,
+            Unit::Count => 0.0,
         };
         let step = |step: Option<ClockStep>| step.map_or(0.0, |step| step.fraction);
         Self {
             threshold: policy.threshold.0.ln_1p(),
             floor,
             clock: step(comparison.base.clock_step) + step(comparison.head.clock_step),
+            layout: question.layout_floor,
         }
     }
 
     /// Smallest `ln(head / base)` that could be flagged without any noise.
     fn smallest_log(&self) -> f64 {
-        (self.threshold + self.clock).max(self.floor.ln_1p())
+        (self.threshold + self.clock)
+            .max(self.floor.ln_1p())
+            .max(self.layout.unwrap_or(0.0))
+    }
+
+    fn layout_obstacle(&self) -> Vec<String> {
+        vec![format!(
+            "within the relink floor ({}): base changed that much when only the order of its code did",
+            wording::size(self.layout.unwrap_or(0.0).exp_m1())
+        )]
     }
 
     /// Why a row is blocked; at least one sentence.
@@ -306,6 +327,7 @@ mod tests {
             comparison: &comparison,
             metric: &Metric::time(),
             contrast: &contrast,
+            layout_floor: None,
             alpha: 0.05,
             policy: &policy,
         })

@@ -52,9 +52,8 @@ impl<'a> Incidents<'a> {
 
     /// Incidents up to the end of the comparison that say the scenario cannot be measured.
     pub fn failures(&self, position: usize) -> impl Iterator<Item = &'a Incident> + '_ {
-        self.on(position).filter(|incident| {
-            incident.phase != Some(Phase::Confirm) && incident.what != IncidentKind::NotReached
-        })
+        self.on(position)
+            .filter(|incident| !comes_later(incident) && incident.what != IncidentKind::NotReached)
     }
 
     /// Incidents of the confirmation that say the scenario could not be measured.
@@ -67,10 +66,14 @@ impl<'a> Incidents<'a> {
     /// The incident that says the budget ended before the scenario was measured.
     #[must_use]
     pub fn not_reached(&self, position: usize) -> Option<&'a Incident> {
-        self.on(position).find(|incident| {
-            incident.phase != Some(Phase::Confirm) && incident.what == IncidentKind::NotReached
-        })
+        self.on(position)
+            .find(|incident| !comes_later(incident) && incident.what == IncidentKind::NotReached)
     }
+}
+
+/// Whether it happened after the comparison, to a row that had its numbers by then.
+fn comes_later(incident: &Incident) -> bool {
+    matches!(incident.phase, Some(Phase::Confirm | Phase::Relaid))
 }
 
 /// `head timed out in round 3: ...`, one line.
@@ -89,6 +92,7 @@ pub fn sentence(incident: &Incident) -> String {
         (Some(Phase::Warmup), _) => " in the warm-up".to_owned(),
         (Some(Phase::Measure), Some(round)) => format!(" in round {round}"),
         (Some(Phase::Confirm), _) => " in the confirmation".to_owned(),
+        (Some(Phase::Relaid), _) => " in another layout".to_owned(),
         _ => String::new(),
     };
     let detail = first_line(&incident.detail);

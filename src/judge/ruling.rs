@@ -6,6 +6,7 @@ use crate::judge::assessment::{Assessment, Row};
 use crate::judge::confirmation::{Confirmation, confirm};
 use crate::judge::decision::Outcome;
 use crate::judge::incidents::sentence;
+use crate::judge::origin::{Origin, origin};
 use crate::judge::standing::Standing;
 use crate::judge::wording::{self, first_line};
 use crate::metric::Better;
@@ -45,6 +46,7 @@ pub fn finding(assessment: &Assessment<'_>, row: &Row<'_>, candidates: usize) ->
         head: decided.map_or(row.comparison.head.typical, |decided| Some(decided.contrast.head)),
         change,
         confirmed: None,
+        instructions_change: assessment.counts.change(row.entry.ix),
         verdict: Verdict::Unclear,
         flag: Verdict::Unclear.flag(None, assessment.policy.alert.0),
         notes: Vec::new(),
@@ -98,7 +100,11 @@ fn compared(finding: &mut Finding, assessment: &Assessment<'_>, row: &Row<'_>, c
     match decided.decision.outcome {
         Outcome::Candidate => {
             let confirmation = confirm(assessment, row, candidates);
+            let repeated = matches!(confirmation, Confirmation::Repeated(_));
             apply(finding, confirmation, decided.decision.change);
+            if repeated {
+                tell_origin(finding, origin(assessment, row));
+            }
         }
         Outcome::Unchanged => finding.verdict = Verdict::Unchanged,
         Outcome::Blocked | Outcome::Open => finding.notes.extend(decided.decision.reasons.iter().cloned()),
@@ -145,6 +151,23 @@ fn apply(finding: &mut Finding, confirmation: Confirmation, first: f64) {
             "not confirmed: {} at first, and no fresh processes measured it again",
             wording::signed(first)
         )),
+    }
+}
+
+/// Begins the note of a flagged row whose change is not due to the place of its code.
+pub const CODE: &str = "the code, not its layout";
+
+/// A change that the place of the code may have made is not flagged.
+fn tell_origin(finding: &mut Finding, origin: Origin) {
+    match origin {
+        Origin::Code(reason) => finding.notes.push(format!("{CODE}: {reason}")),
+        Origin::Place(reason) => {
+            finding.verdict = Verdict::Unclear;
+            finding.notes.push(format!("layout suspected: {reason}"));
+        }
+        Origin::Unknown(reason) => finding
+            .notes
+            .extend(reason.map(|reason| format!("not told from code layout: {reason}"))),
     }
 }
 

@@ -64,10 +64,10 @@ pub(super) fn given_up(recording: &Recording) -> BTreeSet<u32> {
         .collect()
 }
 
-/// Rounds of the confirmation that a scenario has behind it, on both sides.
-pub(super) fn confirmed(recording: &Recording, scenario: u32) -> u32 {
+/// Rounds of a phase that a scenario has behind it, on both sides.
+pub(super) fn rounds_in(recording: &Recording, phase: Phase, scenario: u32) -> u32 {
     let mut rounds = Side::BOTH.map(|_| BTreeSet::new());
-    for slot in recording.slots.iter().filter(|slot| slot.phase == Phase::Confirm) {
+    for slot in recording.slots.iter().filter(|slot| slot.phase == phase) {
         if slot
             .observations
             .iter()

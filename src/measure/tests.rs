@@ -5,12 +5,14 @@ use super::*;
 use crate::metric::Metric;
 use crate::plan::{Measuring, Policy, Selection};
 use crate::recording::{
-    Build, Contention, End, Executable, Header, IncidentKind, Observation, SCHEMA, SlotRecord,
+    Build, Contention, End, Executable, Header, IncidentKind, Observation, RelaidOutcome, SCHEMA, SlotRecord,
 };
 use crate::revision::Revision;
 use crate::scenario::{Kind, Scenario, Target};
 use crate::verdict::Verdict;
 use std::path::Path;
+
+mod layout;
 
 /// What a script lets a scenario do in a slot.
 #[derive(Clone, Copy)]
@@ -38,6 +40,10 @@ struct ScriptedLab<F> {
     interrupt_at: Option<usize>,
     /// Seconds a process takes before its first scenario, which are part of that one's cost.
     start_s: f64,
+    /// Instructions of a scenario on a side.
+    counts: fn(Side, u32) -> Result<u64, String>,
+    /// What was to be linked in other orders.
+    relayings: Vec<BTreeSet<(Side, Target)>>,
 }
 
 impl<F: FnMut(&Slot, u32) -> Act> ScriptedLab<F> {
@@ -47,6 +53,8 @@ impl<F: FnMut(&Slot, u32) -> Act> ScriptedLab<F> {
             slots: Vec::new(),
             interrupt_at: None,
             start_s: 0.0,
+            counts: |_, _| Err("not counted".to_owned()),
+            relayings: Vec::new(),
         }
     }
 }
@@ -60,6 +68,7 @@ impl<F: FnMut(&Slot, u32) -> Act> Lab for ScriptedLab<F> {
                 side: slot.side,
                 first: slot.first,
                 target: slot.target.clone(),
+                layout: slot.layout,
                 at_s: 0.0,
                 wall_s: 0.0,
                 waited_s: None,
@@ -108,6 +117,28 @@ impl<F: FnMut(&Slot, u32) -> Act> Lab for ScriptedLab<F> {
             }
         }
         Ok(outcome)
+    }
+
+    fn count(&mut self, side: Side, entry: &Entry) -> Result<Option<Result<u64, String>>, LabError> {
+        Ok(Some((self.counts)(side, entry.ix)))
+    }
+
+    fn relay(&mut self, wanted: &BTreeSet<(Side, Target)>) -> Result<Option<Vec<Relaid>>, LabError> {
+        self.relayings.push(wanted.clone());
+        let linked = |(side, target): &(Side, Target)| {
+            let (side, target) = (*side, target.clone());
+            Layout::shuffled().map(move |layout| Relaid {
+                side,
+                target: target.clone(),
+                layout,
+                build_s: 1.0,
+                outcome: RelaidOutcome::Linked {
+                    path: format!("{side}/{}", layout.0),
+                    sha256: String::new(),
+                },
+            })
+        };
+        Ok(Some(wanted.iter().flat_map(linked).collect()))
     }
 }
 
@@ -187,6 +218,8 @@ fn minutes(minutes: f64) -> Measuring {
         shard: None,
         identical: false,
         confirm: true,
+        relink_control: false,
+        instructions: false,
         timeout_s: None,
     }
 }

@@ -1,7 +1,8 @@
 //! Before the first round: what each scenario costs and which do not work, within a part of the budget.
 
 use super::need::{cheapest, costs, job, known_costs, one_sided, pending};
-use super::{Lab, MeasureError, Measurement};
+use super::{Arm, Lab, MeasureError, Measurement};
+use crate::layout::Layout;
 use crate::recording::{Entry, IncidentKind, Phase};
 use crate::revision::Side;
 use crate::scenario::Target;
@@ -54,8 +55,8 @@ impl<L: Lab> Measurement<'_, L> {
     }
 
     fn try_once(&mut self, chunk: &Chunk) -> Result<(), MeasureError> {
-        for side in [chunk.first, chunk.first.other()] {
-            self.slots(Phase::Warmup, 0, side, chunk)?;
+        for arm in self.arms(Phase::Warmup, 0, chunk) {
+            self.slots(Phase::Warmup, 0, arm, chunk)?;
             self.give_up_what_alone_exceeds_the_budget(chunk)?;
         }
         let hangs = self.journal.recording.incidents.iter();
@@ -89,7 +90,12 @@ impl<L: Lab> Measurement<'_, L> {
                     if self.interrupted || self.journal.recording.measured_s() > end_s {
                         return self.give_up_unseen(lonely.iter().map(|(_, ix)| *ix));
                     }
-                    self.slots(Phase::Warmup, round, side, &chunk)?;
+                    let arm = Arm {
+                        side,
+                        first: side == chunk.first,
+                        layout: Layout::AS_BUILT,
+                    };
+                    self.slots(Phase::Warmup, round, arm, &chunk)?;
                 }
             }
         }

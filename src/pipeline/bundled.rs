@@ -75,7 +75,7 @@ pub fn record_bundle(ask: &BundleAsk, view: &View) -> Result<Recording, Pipeline
         begin(ask, &built, plan, &digest)?
     };
     run.verify(&journal.recording)?;
-    let lab = Laboratory::new(&runner, run, &room.tree(), sides, &journal.recording);
+    let lab = Laboratory::new(&runner, run, &room.tree(), sides, None, &journal.recording);
     measure_all(lab, journal, &started, view)
 }
 

@@ -1,6 +1,7 @@
 //! What was measured and what went wrong: slots, their observations, incidents.
 
 use super::Iterations;
+use crate::layout::Layout;
 use crate::revision::Side;
 use crate::scenario::Target;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,13 @@ pub enum Phase {
     Measure,
     /// Fresh processes for rows that were about to be flagged.
     Confirm,
+    /// Executables of both sides with their code in other orders, for rows that fresh processes confirmed.
+    Relaid,
+}
+
+impl Phase {
+    /// All phases, in the order they come.
+    pub const ALL: [Self; 4] = [Self::Warmup, Self::Measure, Self::Confirm, Self::Relaid];
 }
 
 /// One process of one side: when it ran, what it met, what it measured.
@@ -31,6 +39,9 @@ pub struct SlotRecord {
     /// Executable.
     #[serde(flatten)]
     pub target: Target,
+    /// In which order its code lies; absent means as cargo built it.
+    #[serde(default, skip_serializing_if = "Layout::is_as_built")]
+    pub layout: Layout,
     /// Seconds from the start of the run (or of its resumed part) to the start of the process.
     pub at_s: f64,
     /// Seconds the process ran.

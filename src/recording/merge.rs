@@ -1,6 +1,6 @@
 //! Joining recordings of one comparison: shards of it, or repetitions.
 
-use super::{Entry, Phase, Recording, RecordingError};
+use super::{Counted, Entry, Phase, Recording, RecordingError};
 use crate::plan::Plan;
 use crate::revision::Side;
 
@@ -33,7 +33,7 @@ impl Recording {
         for entry in other.scenarios {
             ix_here.push(self.adopt(entry));
         }
-        let offsets = [Phase::Warmup, Phase::Measure, Phase::Confirm].map(|phase| self.next_round(phase));
+        let offsets = Phase::ALL.map(|phase| self.next_round(phase));
         let offset = |phase: Phase| offsets[phase as usize];
         self.slots.extend(other.slots.into_iter().map(|mut slot| {
             slot.round += offset(slot.phase);
@@ -50,6 +50,12 @@ impl Recording {
                     .zip(incident.phase)
                     .map(|(round, phase)| round + offset(phase));
                 incident
+            }));
+        self.relaid.extend(other.relaid);
+        self.counted
+            .extend(other.counted.into_iter().map(|counted| Counted {
+                scenario: ix_here[counted.scenario as usize],
+                ..counted
             }));
         for note in other.notes {
             if !self.notes.contains(&note) {

@@ -1,6 +1,6 @@
 //! Reading a recording: line by line, each event checked against those before it.
 
-use super::{Event, Header, Observation, Recording, SCHEMA};
+use super::{Event, Header, Observation, Recording, Relaid, RelaidOutcome, SCHEMA};
 use crate::inside::{is_inside, is_name};
 use serde::Deserialize;
 use std::io::BufRead;
@@ -118,6 +118,11 @@ impl Recording {
                     observation.check()
                 })
             }
+            Event::Relaid(Relaid {
+                outcome: RelaidOutcome::Linked { path, .. },
+                ..
+            }) if !is_inside(Path::new(path)) => Err(format!("`{path}` leads out of the run")),
+            Event::Counted(counted) => known(counted.scenario),
             Event::Incident(incident) => {
                 in_any_run(incident.round.unwrap_or(0))?;
                 incident.scenario.map_or(Ok(()), known)

@@ -16,6 +16,7 @@ pub const NOTHING: &str = "–";
 pub fn value(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Ns => nanoseconds(value),
+        Unit::Count => counted(value),
     }
 }
 
@@ -26,22 +27,34 @@ pub fn optional_value(number: Option<f64>, unit: Unit) -> String {
 }
 
 fn nanoseconds(value: f64) -> String {
-    const UNITS: [&str; 4] = ["ns", "µs", "ms", "s"];
+    scaled(value, ["ns", "µs", "ms", "s"])
+}
+
+/// `417`, `4.71 k`, `2.00 M`.
+fn counted(value: f64) -> String {
+    if value.is_finite() && value.abs() < 1000.0 {
+        return format!("{value:.0}");
+    }
+    scaled(value, ["", "k", "M", "G"])
+}
+
+/// Three digits and the unit that fits, each a thousand times the one before it.
+fn scaled(value: f64, units: [&str; 4]) -> String {
     let Some(exponent) = exponent(value) else {
         return if value.is_finite() {
-            "0 ns".to_owned()
+            format!("0 {}", units[0])
         } else {
             NOTHING.to_owned()
         };
     };
     let step = usize::try_from(exponent.div_euclid(3))
         .unwrap_or(0)
-        .min(UNITS.len() - 1);
+        .min(units.len() - 1);
     let mut scaled = value;
     for _ in 0..step {
         scaled /= 1000.0;
     }
-    format!("{} {}", three_digits(scaled), UNITS[step])
+    format!("{} {}", three_digits(scaled), units[step])
 }
 
 /// A relative change with its sign: `+2.1 %`, `−4.0 %`, `0.0 %`, `+120 %`; from elevenfold on the ratio, `×13.4`.
@@ -196,6 +209,12 @@ mod tests {
 
     fn ns(number: f64) -> String {
         value(number, Unit::Ns)
+    }
+
+    #[test]
+    fn counts_are_whole_until_a_thousand() {
+        let shown = [0.0, 7.0, 999.0, 4711.0, 2e6, 1.5e13, f64::NAN].map(|number| value(number, Unit::Count));
+        assert_eq!(shown, ["0", "7", "999", "4.71 k", "2.00 M", "15000 G", NOTHING]);
     }
 
     #[test]

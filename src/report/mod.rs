@@ -108,6 +108,8 @@ pub struct Finding {
     pub change: Option<Change>,
     /// Result of the confirmation pass; absent if the row was not in it or it failed.
     pub confirmed: Option<bool>,
+    /// Head's counted instructions relative to base's, minus one; absent if they were not counted or not repeatable.
+    pub instructions_change: Option<f64>,
     /// Conclusion.
     pub verdict: Verdict,
     /// What the reader sees.

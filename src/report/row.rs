@@ -67,6 +67,7 @@ impl<'a, N> Row<'a, N> {
             head,
             change,
             confirmed,
+            instructions_change,
             verdict,
             flag,
             notes: _,
@@ -89,8 +90,7 @@ impl<'a, N> Row<'a, N> {
             detectable: finite(change.map(|change| change.detectable)),
             rounds: change.map(|change| change.rounds),
             confirmed: *confirmed,
-            // Instruction counts are not taken yet; the key is there so that readers need not change when they are.
-            instructions_change: None,
+            instructions_change: finite(*instructions_change),
             verdict: verdict.as_str(),
             flag: flag.as_str(),
             notes,

@@ -89,6 +89,7 @@ pub(crate) fn bare(id: &str, verdict: Verdict) -> Finding {
         head: None,
         change: None,
         confirmed: None,
+        instructions_change: None,
         verdict,
         flag: verdict.flag(None, 0.1),
         notes: Vec::new(),

@@ -6,6 +6,7 @@
 //! | [`quantile`] | median and quantiles (Hyndman & Fan type 7) |
 //! | [`trimmed`] | 20 % trimmed mean, winsorised variance, standard error, degrees of freedom |
 //! | [`student`] | quantiles of Student's t, accurate far into the tail |
+//! | [`proportion`] | bounds of a probability (Clopper & Pearson) |
 //! | [`interval`] | an estimate with its standard error; intervals for one stratum and for the mean of two |
 //!
 //! Notation: `n` values, `g` trimmed from each end, `h = n - 2g` left. A two-sided interval "at level alpha" covers
@@ -16,6 +17,7 @@
 //! Satterthwaite 1946 (degrees of freedom); Hill 1970 (t quantile); Hyndman & Fan 1996 (quantile definitions).
 
 pub mod interval;
+pub mod proportion;
 pub mod quantile;
 pub mod student;
 pub mod trimmed;

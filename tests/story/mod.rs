@@ -4,6 +4,7 @@
 
 pub(crate) mod worlds;
 
+use abreast::layout::Layout;
 use abreast::plan::{Measuring, Plan, Policy, Selection};
 use abreast::recording::{
     Build, Contention, End, EndReason, Entry, Executable, Header, Incident, IncidentKind, Observation, Phase,
@@ -83,6 +84,8 @@ impl Story {
                     shard: None,
                     identical: false,
                     confirm: true,
+                    relink_control: false,
+                    instructions: false,
                     timeout_s: None,
                 },
                 policy: Policy::default(),
@@ -193,6 +196,7 @@ impl Story {
                 side,
                 first,
                 target: target(),
+                layout: Layout::AS_BUILT,
                 at_s: f64::from(launch),
                 wall_s: 1.0,
                 waited_s: None,

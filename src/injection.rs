@@ -1,0 +1,100 @@
+//! A benchmark suite with known changes in it: what `qualify --inject` measures.
+//!
+//! Every lane does 100 units of work; on head, some do more. The number of units is data that the compiler cannot see
+//! through, so both sides run the same instructions, just not equally often, and a change of 5 % is five units of a
+//! hundred.
+
+use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
+use rand::seq::SliceRandom as _;
+
+/// Number of lanes; the suite's own sources make them.
+pub const LANES: usize = 48;
+
+/// A suite in which some lanes are slower by a whole number of percent; 0 where nothing is added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Injection {
+    extra: [u32; LANES],
+}
+
+impl Injection {
+    /// Nothing is slower: base.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { extra: [0; LANES] }
+    }
+
+    /// Each of these sizes, and nothing, for as many lanes as any other, dealt by chance: head.
+    #[must_use]
+    pub fn of(sizes: &[u32], seed: u64) -> Self {
+        let mut deck: Vec<u32> = std::iter::once(0)
+            .chain(sizes.iter().copied())
+            .cycle()
+            .take(LANES)
+            .collect();
+        deck.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+        let mut extra = [0; LANES];
+        extra.copy_from_slice(&deck);
+        Self { extra }
+    }
+
+    /// What was added to the lane that registers as the `n`-th, in percent.
+    #[must_use]
+    pub fn percent(&self, n: usize) -> u32 {
+        self.extra.get(n).copied().unwrap_or(0)
+    }
+
+    /// The files of the suite: path and content.
+    #[must_use]
+    pub fn files(&self) -> Vec<(&'static str, String)> {
+        let extra: Vec<String> = self.extra.iter().map(u32::to_string).collect();
+        let table = format!(
+            "//! Units that each lane does in addition.\n\npub static EXTRA: [u32; {LANES}] = [{}];\n",
+            extra.join(", ")
+        );
+        vec![
+            (
+                "Cargo.toml",
+                include_str!("../assets/injection/manifest.toml").to_owned(),
+            ),
+            (
+                "benches/injected.rs",
+                include_str!("../assets/injection/bench.rs").to_owned(),
+            ),
+            ("src/extra.rs", table),
+            (
+                "src/lib.rs",
+                include_str!("../assets/injection/lib.rs").to_owned(),
+            ),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_size_has_as_many_lanes_and_the_seed_deals_them() {
+        let injection = Injection::of(&[1, 2, 5], 1);
+        for size in [0, 1, 2, 5] {
+            let lanes = (0..LANES).filter(|n| injection.percent(*n) == size).count();
+            assert_eq!(lanes, LANES / 4);
+        }
+        assert_eq!(injection, Injection::of(&[1, 2, 5], 1));
+        assert_ne!(injection, Injection::of(&[1, 2, 5], 2));
+        assert_eq!(Injection::of(&[], 1), Injection::none());
+    }
+
+    #[test]
+    fn the_suite_has_a_file_for_what_is_added_and_the_others_are_the_same() {
+        let (base, head) = (Injection::none().files(), Injection::of(&[10], 1).files());
+        let differing: Vec<&str> = base
+            .iter()
+            .zip(&head)
+            .filter(|(base, head)| base != head)
+            .map(|(base, _)| base.0)
+            .collect();
+        assert_eq!(differing, ["src/extra.rs"]);
+    }
+}

@@ -1,0 +1,162 @@
+//! Whether a change is the code's or its place's.
+//!
+//! The same instructions at another address can take a fifth more or less time, the same way in every process of an
+//! executable, so neither rounds nor fresh processes tell such a change from a real one. Two things do: counted
+//! instructions, which an address does not change, and the same code in other orders, where its luck is drawn again
+//! (Mytkowicz et al. 2009, "Producing wrong data without doing anything obviously wrong!"; Curtsinger & Berger 2013,
+//! "Stabilizer"). An order is one replication, whatever was measured in it.
+
+use crate::comparison::Pair;
+use crate::judge::assessment::{Assessment, Row};
+use crate::judge::wording;
+use crate::recording::{Counted, Recording, RelaidOutcome};
+use crate::revision::Side;
+use crate::scenario::Target;
+use crate::stats::interval;
+use crate::stats::quantile::median;
+use std::collections::BTreeMap;
+
+/// What is known of a change that fresh processes repeated.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Origin {
+    /// It is the code's: the reason, for the reader.
+    Code(String),
+    /// It may be the place's: what speaks for it.
+    Place(String),
+    /// Nobody looked, or nobody could: why, if there is more to say than that.
+    Unknown(Option<String>),
+}
+
+/// Part of a change in time that the counted instructions must change by, the same way, to explain it. Chosen: a real
+/// change in work changes both alike, and half leaves room for what surrounds the iteration.
+const EXPLAINS: f64 = 0.5;
+
+/// Part of the change that must be left in other orders.
+const LEFT: f64 = 0.5;
+
+/// Fewest orders that say something: an interval of two has one degree of freedom.
+const MIN_ORDERS: usize = 3;
+
+/// Two-sided level at which the change must show in other orders. The family's level is spent already; this decides
+/// about rows that noise alone seldom brings here.
+const ALPHA: f64 = 0.05;
+
+/// Where the change of a candidate comes from.
+#[must_use]
+pub fn origin(assessment: &Assessment<'_>, row: &Row<'_>) -> Origin {
+    let first = row
+        .decided
+        .as_ref()
+        .map_or(0.0, |decided| decided.decision.log_change);
+    let instructions = assessment.counts.change(row.entry.ix);
+    let counted = instructions.map(|change| match change {
+        0.0 => "instructions equal".to_owned(),
+        _ => format!("instructions {}", wording::signed(change)),
+    });
+    if let Some(change) = instructions
+        && change.ln_1p() * first.signum() >= EXPLAINS * first.abs()
+    {
+        return Origin::Code(counted.unwrap_or_default());
+    }
+    let orders = by_order(&row.comparison.relaid);
+    let elsewhere = (orders.len() >= MIN_ORDERS)
+        .then(|| interval::of_one(&orders))
+        .flatten();
+    if let Some(estimate) = elsewhere
+        && let Some(half_width) = estimate.half_width(ALPHA)
+    {
+        let size = estimate.value.abs();
+        let same_way = estimate.value * first > 0.0;
+        let seen = format!(
+            "{} ± {} with the code of both sides in {} other orders",
+            wording::signed(estimate.value.exp_m1()),
+            wording::size(half_width.exp_m1()).trim_end_matches(" %"),
+            orders.len()
+        );
+        let seen = [Some(seen), counted].into_iter().flatten().collect::<Vec<_>>();
+        return if same_way && size > half_width && size >= LEFT * first.abs() {
+            Origin::Code(seen.join(", "))
+        } else {
+            Origin::Place(seen.join(", "))
+        };
+    }
+    let why = why_no_other_order(assessment.recording, &row.entry.scenario.target);
+    match (counted, why) {
+        (None, why) => Origin::Unknown(why),
+        (Some(counted), Some(why)) => Origin::Place(format!("{counted}, and {why}")),
+        (Some(counted), None) => Origin::Place(format!("{counted}, and not measured in other orders")),
+    }
+}
+
+fn why_no_other_order(recording: &Recording, target: &Target) -> Option<String> {
+    let failure = recording.relaid.iter().find_map(|relaid| match &relaid.outcome {
+        RelaidOutcome::Failure(why) if &relaid.target == target => Some(wording::first_line(why)),
+        _ => None,
+    });
+    failure.map(|why| format!("its code could not be linked in another order: {why}"))
+}
+
+/// How much linking base in other orders changed it, the most that any order did: log scale, `>= 0`. Absent if there is
+/// no relink control. Sees the rounds up to `last`.
+#[must_use]
+pub fn layout_floor(control: &[Pair], last: u32) -> Option<f64> {
+    let seen: Vec<Pair> = control
+        .iter()
+        .filter(|pair| pair.round <= last)
+        .copied()
+        .collect();
+    by_order(&seen).into_iter().map(f64::abs).reduce(f64::max)
+}
+
+/// `ln(head / base)` of each order that has a round of each order of the sides, ascending by order.
+fn by_order(pairs: &[Pair]) -> Vec<f64> {
+    let mut logs: BTreeMap<_, [Vec<f64>; 2]> = BTreeMap::new();
+    for pair in pairs {
+        logs.entry(pair.layout).or_default()[pair.first as usize].push(pair.log_ratio());
+    }
+    // Equal weights cancel what running second costs.
+    let middle = |[one, other]: &[Vec<f64>; 2]| Some(f64::midpoint(median(one)?, median(other)?));
+    logs.values().filter_map(middle).collect()
+}
+
+/// Counted instructions, by scenario and side.
+#[derive(Debug, Default)]
+pub struct Counts<'a>(BTreeMap<u32, [Option<&'a Counted>; 2]>);
+
+impl<'a> Counts<'a> {
+    /// Sorts a recording's counts; of repeated ones the first on which processes agree.
+    #[must_use]
+    pub fn of(recording: &'a Recording) -> Self {
+        let mut counts = Self::default();
+        for counted in &recording.counted {
+            let place = &mut counts.0.entry(counted.scenario).or_default()[counted.side as usize];
+            if place.is_none_or(|known| known.agreed().is_none()) {
+                *place = Some(counted);
+            }
+        }
+        counts
+    }
+
+    /// Scenarios that were counted, or were to be, with base's and head's counts.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, [Option<&'a Counted>; 2])> + '_ {
+        self.0.iter().map(|(scenario, sides)| (*scenario, *sides))
+    }
+
+    /// Head's instructions relative to base's, minus one; absent unless both are known.
+    #[must_use]
+    pub fn change(&self, scenario: u32) -> Option<f64> {
+        let sides = self.0.get(&scenario)?;
+        let [base, head] = Side::BOTH.map(|side| sides[side as usize].and_then(Counted::agreed));
+        relative(base?, head?)
+    }
+}
+
+/// `head / base - 1`; absent if base is zero.
+#[must_use]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a count of 2^53 instructions takes weeks"
+)]
+pub fn relative(base: u64, head: u64) -> Option<f64> {
+    (base > 0).then(|| head as f64 / base as f64 - 1.0)
+}

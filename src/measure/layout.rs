@@ -1,0 +1,195 @@
+//! Code or its place: counts instructions, and measures executables whose code lies in other orders.
+
+use super::need::{pending, rounds_in};
+use super::{Lab, MAX_CONFIRM_ROUNDS, MeasureError, Measurement, Stage, Status};
+use crate::judge;
+use crate::layout::{LAYOUTS, Layout};
+use crate::recording::{Counted, Event, Phase, RelaidOutcome};
+use crate::revision::Side;
+use crate::scenario::Target;
+use std::collections::BTreeSet;
+
+/// Processes that count the instructions of a scenario on a side, at most: two that agree suffice.
+const COUNTS: usize = 3;
+
+impl<L: Lab> Measurement<'_, L> {
+    /// Where fresh processes repeated a change: counts the instructions of both sides, and measures what they do not
+    /// explain with the code of both sides in other orders.
+    pub(super) fn tell_code_from_layout(&mut self) -> Result<(), MeasureError> {
+        if !self.plan.measuring.confirm || self.interrupted {
+            return Ok(());
+        }
+        let suspects = self.suspects();
+        self.count(&suspects)?;
+        let suspects = self.suspects();
+        self.relay(&Side::BOTH, &self.targets(&suspects))?;
+        self.measure_in_other_orders(&suspects)
+    }
+
+    /// Counts the instructions of every scenario that both sides have, if that was asked for.
+    pub(super) fn count_all(&mut self) -> Result<(), MeasureError> {
+        if !self.plan.measuring.instructions || self.interrupted {
+            return Ok(());
+        }
+        self.count(&self.pending())
+    }
+
+    /// Links base in other orders, if a relink control was asked for.
+    pub(super) fn prepare_relink_control(&mut self) -> Result<(), MeasureError> {
+        if self.plan.measuring.relink_control && !self.interrupted {
+            self.relay(&[Side::Base], &self.targets(&self.pending()))?;
+        }
+        Ok(())
+    }
+
+    /// The order in which base is measured as the relink control of this round, if it is.
+    pub(super) fn control(&self, phase: Phase, round: u32, target: &Target) -> Option<Layout> {
+        let layout = Layout::of_round(round);
+        let wanted = self.plan.measuring.relink_control && phase == Phase::Measure;
+        (wanted && self.is_linked(Side::Base, target, layout)).then_some(layout)
+    }
+
+    fn suspects(&self) -> BTreeSet<u32> {
+        judge::suspects(&self.journal.recording, &self.plan.policy)
+            .into_iter()
+            .collect()
+    }
+
+    fn targets(&self, scenarios: &BTreeSet<u32>) -> BTreeSet<Target> {
+        let entries = self.journal.recording.scenarios.iter();
+        let chosen = entries.filter(|entry| scenarios.contains(&entry.ix));
+        chosen.map(|entry| entry.scenario.target.clone()).collect()
+    }
+
+    /// Counts what has not been counted yet.
+    fn count(&mut self, scenarios: &BTreeSet<u32>) -> Result<(), MeasureError> {
+        let known: BTreeSet<(u32, Side)> = self
+            .journal
+            .recording
+            .counted
+            .iter()
+            .map(|counted| (counted.scenario, counted.side))
+            .collect();
+        let wanted: Vec<(u32, Side)> = scenarios
+            .iter()
+            .flat_map(|scenario| Side::BOTH.map(|side| (*scenario, side)))
+            .filter(|key| !known.contains(key))
+            .collect();
+        for (done, (scenario, side)) in wanted.iter().enumerate() {
+            self.watched(Stage::Counting {
+                done,
+                of: wanted.len(),
+            });
+            let counted = self.count_one(*scenario, *side)?;
+            if self.interrupted {
+                break;
+            }
+            self.journal.append(Event::Counted(counted))?;
+        }
+        Ok(())
+    }
+
+    fn count_one(&mut self, scenario: u32, side: Side) -> Result<Counted, MeasureError> {
+        let mut counted = Counted {
+            scenario,
+            side,
+            instructions: Vec::new(),
+            failure: None,
+        };
+        let Some(entry) = self.journal.recording.scenarios.get(scenario as usize) else {
+            return Ok(counted);
+        };
+        while counted.instructions.len() < COUNTS && counted.agreed().is_none() {
+            match self.lab.count(side, entry)? {
+                Some(Ok(instructions)) => counted.instructions.push(instructions),
+                Some(Err(failure)) => {
+                    counted.failure = Some(failure);
+                    break;
+                }
+                None => {
+                    self.interrupted = true;
+                    break;
+                }
+            }
+        }
+        Ok(counted)
+    }
+
+    /// Links executables of these sides in other orders, unless that was tried before.
+    fn relay(&mut self, sides: &[Side], targets: &BTreeSet<Target>) -> Result<(), MeasureError> {
+        let tried = |side: Side, target: &Target| {
+            let relaid = &self.journal.recording.relaid;
+            relaid
+                .iter()
+                .any(|relaid| relaid.side == side && &relaid.target == target)
+        };
+        let wanted: BTreeSet<(Side, Target)> = sides
+            .iter()
+            .flat_map(|side| targets.iter().map(|target| (*side, target.clone())))
+            .filter(|(side, target)| !tried(*side, target))
+            .collect();
+        if wanted.is_empty() || self.interrupted {
+            return Ok(());
+        }
+        self.watched(Stage::Linking);
+        match self.lab.relay(&wanted)? {
+            Some(relaid) => {
+                for relaid in relaid {
+                    self.journal.append(Event::Relaid(relaid))?;
+                }
+            }
+            None => self.interrupted = true,
+        }
+        Ok(())
+    }
+
+    /// As many rounds as the confirmation had, each order with as many as every other.
+    fn measure_in_other_orders(&mut self, suspects: &BTreeSet<u32>) -> Result<(), MeasureError> {
+        let recording = &self.journal.recording;
+        let rounds = judge::confirmation_rounds(recording, &self.plan.policy)
+            .min(MAX_CONFIRM_ROUNDS)
+            .next_multiple_of(2 * LAYOUTS);
+        let linked = |target: &Target| {
+            Side::BOTH
+                .iter()
+                .all(|side| Layout::shuffled().all(|layout| self.is_linked(*side, target, layout)))
+        };
+        let mut jobs = self.jobs(|ix| suspects.contains(&ix));
+        jobs.retain(|job| linked(&job.target) && rounds_in(recording, Phase::Relaid, job.scenario) < rounds);
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        let first = recording.next_round(Phase::Relaid).next_multiple_of(2 * LAYOUTS);
+        for round in first..first + rounds {
+            self.round(Phase::Relaid, round, &jobs)?;
+            if self.interrupted {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_linked(&self, side: Side, target: &Target, layout: Layout) -> bool {
+        self.journal.recording.relaid.iter().any(|relaid| {
+            (relaid.side, relaid.layout) == (side, layout)
+                && &relaid.target == target
+                && matches!(relaid.outcome, RelaidOutcome::Linked { .. })
+        })
+    }
+
+    fn watched(&mut self, stage: Stage) {
+        let recording = &self.journal.recording;
+        (self.watch)(&Status {
+            stage,
+            decided: self.decided,
+            scenarios: pending(recording).len(),
+            spent_s: recording.measured_s(),
+            budget_s: self.plan.measuring.budget_s,
+        });
+    }
+
+    /// Tells how far a round has come.
+    pub(super) fn tell(&mut self, phase: Phase, round: u32) {
+        self.watched(Stage::Measuring { phase, round });
+    }
+}

@@ -1,0 +1,229 @@
+//! The story of `qualify`: one commit against itself, many times, and a suite with known changes in it.
+
+use super::{
+    Ask, Outcome, PipelineError, build_sides, compare, header, in_workshop, judge, measure_all, relinking,
+    request,
+};
+use crate::config::Settings;
+use crate::edge::clock::{Stopwatch, arbitrary_seed};
+use crate::edge::git;
+use crate::edge::home;
+use crate::edge::process;
+use crate::edge::store::{self, Journal};
+use crate::edge::view::View;
+use crate::injection::Injection;
+use crate::lab::Laboratory;
+use crate::plan::{Measuring, Plan};
+use crate::qualification::{Glance, InjectedGlance, Qualification, json};
+use crate::recording::{EndReason, Event, Recording};
+use crate::units::count;
+use std::path::PathBuf;
+
+/// What `qualify` is asked for.
+#[derive(Debug, Clone)]
+pub struct QualifyAsk {
+    /// Folder the user is in.
+    pub cwd: PathBuf,
+    /// The commit, as typed.
+    pub revision: String,
+    /// Settings from the command line.
+    pub settings: Settings,
+    /// Reports of unchanged code, and of a suite with injected changes if there are any.
+    pub reports: usize,
+    /// Changes to inject, in percent.
+    pub inject: Vec<u32>,
+    /// File that is written anew after each report.
+    pub output: Option<PathBuf>,
+}
+
+/// Measures a commit against itself again and again. What was found so far is in the output file at any time; a user
+/// who interrupts gets what there is.
+///
+/// # Errors
+/// [`PipelineError`] if the commit cannot be built or measured, or the file cannot be written.
+pub fn qualify(ask: &QualifyAsk, view: &View) -> Result<Qualification, PipelineError> {
+    let settings = Settings {
+        measure_identical: Some(true),
+        seed: Some(ask.settings.seed.unwrap_or_else(arbitrary_seed)),
+        ..ask.settings.clone()
+    };
+    let against_itself = Ask {
+        cwd: ask.cwd.clone(),
+        base: Some(ask.revision.clone()),
+        head: Some(ask.revision.clone()),
+        settings: settings.clone(),
+        ..Ask::default()
+    };
+    let mut found = unchanged(ask, &against_itself, view)?;
+    if !ask.inject.is_empty() {
+        injected(ask, &settings, &mut found, view)?;
+    }
+    Ok(found)
+}
+
+/// Reports of unchanged code: built once, recorded as often as was asked for.
+fn unchanged(ask: &QualifyAsk, against_itself: &Ask, view: &View) -> Result<Qualification, PipelineError> {
+    in_workshop(request(against_itself)?, view, |workshop, plan| {
+        let seed = plan.measuring.seed;
+        let built = build_sides(against_itself, plan, workshop)?;
+        let prepared = built.journal.recording;
+        let mut found = Qualification {
+            revision: prepared.header.plan.head.clone(),
+            host: prepared.host.clone(),
+            started_at: prepared.header.started_at.clone(),
+            wanted: ask.reports,
+            reports: Vec::new(),
+            injected: Vec::new(),
+        };
+        let mut sides = Some(built.product.sides);
+        for n in 1..=ask.reports {
+            let started = Stopwatch::start();
+            let plan = reseeded(&prepared, seed, n);
+            let journal = begin(
+                &prepared,
+                plan.clone(),
+                built.run.path(&format!("report-{n}.jsonl")),
+            )?;
+            let sides = match sides.take() {
+                Some(sides) => sides,
+                None => workshop.lay_again(&plan)?,
+            };
+            let relink = relinking(workshop, plan);
+            let tree = workshop.room.tree();
+            let run = built.run.clone();
+            let lab = Laboratory::new(
+                workshop.runner,
+                run,
+                &tree,
+                sides,
+                Some(relink),
+                &journal.recording,
+            );
+            let outcome = judge(measure_all(lab, journal, &started, view)?, Vec::new());
+            if was_interrupted(&outcome) {
+                break;
+            }
+            found
+                .reports
+                .push(Glance::of(&outcome.recording, &outcome.report));
+            announce(n, ask.reports, found.reports.last(), view);
+            save(ask, &found)?;
+        }
+        Ok(found)
+    })
+}
+
+fn reseeded(prepared: &Recording, seed: u64, n: usize) -> Plan {
+    let plan = prepared.header.plan.clone();
+    Plan {
+        measuring: Measuring {
+            seed: seed.wrapping_add(n as u64),
+            ..plan.measuring
+        },
+        ..plan
+    }
+}
+
+/// A recording that begins with what building recorded.
+fn begin(prepared: &Recording, plan: Plan, path: PathBuf) -> Result<Journal, PipelineError> {
+    let mut header = header(plan);
+    header.run.clone_from(&prepared.header.run);
+    let mut journal = Journal::create(&path, header)?;
+    journal.append(Event::Host(prepared.host.clone()))?;
+    for event in prepared.preparation() {
+        journal.append(event)?;
+    }
+    Ok(journal)
+}
+
+/// Reports of a suite with injected changes: other lanes are slower in each.
+fn injected(
+    ask: &QualifyAsk,
+    settings: &Settings,
+    found: &mut Qualification,
+    view: &View,
+) -> Result<(), PipelineError> {
+    let folder = home::folder("injected")?;
+    let base = git::scaffold(&folder, &Injection::none().files())?;
+    let seed = settings.seed.unwrap_or_default();
+    for n in 1..=ask.reports {
+        if process::interrupted() {
+            break;
+        }
+        let seed = seed.wrapping_add(n as u64);
+        let injection = Injection::of(&ask.inject, seed);
+        let head = git::scaffold(&folder, &injection.files())?;
+        let ask_one = Ask {
+            cwd: folder.clone(),
+            base: Some(base.clone()),
+            head: Some(head),
+            settings: Settings {
+                seed: Some(seed),
+                ..measuring_only(settings)
+            },
+            ..Ask::default()
+        };
+        let outcome = compare(&ask_one, view)?;
+        if was_interrupted(&outcome) {
+            break;
+        }
+        let glance = InjectedGlance::of(&outcome.recording, &outcome.report, |lane| {
+            injection.percent(lane)
+        });
+        let slower = outcome.report.count(crate::verdict::Verdict::Regressed);
+        view.say(&format!(
+            "injected changes, report {n} of {}: {} called slower of {}",
+            ask.reports,
+            count(slower, "row"),
+            glance.rows.len()
+        ));
+        found.injected.push(glance);
+        save(ask, found)?;
+    }
+    Ok(())
+}
+
+/// What is said of the user's own suite means nothing to another one.
+fn measuring_only(settings: &Settings) -> Settings {
+    Settings {
+        package: Vec::new(),
+        bench: Vec::new(),
+        filter: None,
+        features: Vec::new(),
+        all_features: None,
+        no_default_features: None,
+        profile: None,
+        run_files: Vec::new(),
+        shard: None,
+        ..settings.clone()
+    }
+}
+
+fn was_interrupted(outcome: &Outcome) -> bool {
+    outcome
+        .recording
+        .ends
+        .iter()
+        .any(|end| end.reason == EndReason::Interrupted)
+}
+
+fn announce(n: usize, of: usize, glance: Option<&Glance>, view: &View) {
+    if let Some(glance) = glance {
+        let flagged = match glance.flagged() {
+            0 => "nothing flagged".to_owned(),
+            rows => format!("{} flagged", count(rows, "row")),
+        };
+        view.say(&format!(
+            "report {n} of {of}: {flagged}, {} of {} decided",
+            glance.decided(),
+            count(glance.rows.len(), "row")
+        ));
+    }
+}
+
+fn save(ask: &QualifyAsk, found: &Qualification) -> Result<(), PipelineError> {
+    match &ask.output {
+        Some(path) => Ok(store::write(path, json::render(found).as_bytes())?),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,216 @@
+//! The qualification for a person: the answer first, then every scenario, then what became of injected changes.
+
+use super::{Detection, Qualification, ScenarioGlance, Share};
+use crate::metric::Unit;
+use crate::report::format::{NOTHING, change, optional_value, size};
+use crate::report::visible;
+use crate::units::count;
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+
+/// Scenarios that are listed unless all are asked for: the bluntest ones are what a reader can do something about.
+const LISTED: usize = 12;
+
+/// Lines of text with a final newline.
+#[must_use]
+pub fn render(of: &Qualification, all: bool) -> String {
+    let mut lines = Vec::new();
+    if !of.reports.is_empty() {
+        lines.push(headline(of));
+        lines.extend(facts(of));
+        lines.push(String::new());
+        lines.extend(scenarios(&of.scenarios(), all));
+    }
+    if !of.injected.is_empty() {
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        lines.push(format!(
+            "Injected changes, {} of a suite of known work",
+            count(of.injected.len(), "report")
+        ));
+        lines.push(String::new());
+        lines.extend(detection(&of.detection()));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn headline(of: &Qualification) -> String {
+    let Share { seen, of: all, upper } = of.flagged_reports();
+    let cut = if all < of.wanted {
+        format!(" ({} were asked for)", of.wanted)
+    } else {
+        String::new()
+    };
+    format!(
+        "{seen} of {} of unchanged code flagged anything{cut}; at 95 % confidence at most {} do",
+        count(all, "report"),
+        size(upper)
+    )
+}
+
+fn facts(of: &Qualification) -> Vec<String> {
+    let optional =
+        |number: Option<f64>, text: fn(f64) -> String| number.map_or_else(|| NOTHING.to_owned(), text);
+    let rows = of.flagged_rows();
+    let (decided, all) = of.decided_rows();
+    let range = |figure: fn(&super::Glance) -> Option<f64>| {
+        let figures = || of.reports.iter().filter_map(figure);
+        let (least, most) = (figures().reduce(f64::min), figures().reduce(f64::max));
+        format!(
+            "{} (from {} to {})",
+            optional(of.median_of(figure), change),
+            optional(least, change),
+            optional(most, change)
+        )
+    };
+    let facts = [
+        (
+            "commit",
+            format!("{} ({})", of.revision.short(), visible::id(&of.revision.label)),
+        ),
+        (
+            "rows",
+            format!(
+                "{} of {} flagged, at most {}; {decided} decided",
+                rows.seen,
+                count(all, "row"),
+                size(rows.upper)
+            ),
+        ),
+        (
+            "noise",
+            format!(
+                "floor {}, smallest detectable {}, medians over all rows",
+                optional(of.median_floor(), size),
+                optional(of.median_detectable(), size)
+            ),
+        ),
+        (
+            "order",
+            format!("running second costs {}", range(|report| report.order_effect)),
+        ),
+        (
+            "drift",
+            format!(
+                "base changed {} from the first quarter of a report to the last",
+                range(|report| report.drift)
+            ),
+        ),
+        (
+            "neighbours",
+            format!(
+                "{} of the processes began beside somebody else's work on their core",
+                optional(of.median_of(|report| report.contended), size)
+            ),
+        ),
+        ("host", host(of)),
+    ];
+    facts
+        .into_iter()
+        .map(|(title, text)| format!("{title:<12}{text}"))
+        .collect()
+}
+
+fn host(of: &Qualification) -> String {
+    let cores = of.host.cores.map(|cores| count(cores as usize, "core"));
+    let parts = [of.host.cpu.clone(), cores, of.host.os.clone()];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .flatten()
+        .map(|part| visible::line(&part))
+        .collect();
+    if parts.is_empty() {
+        "unknown machine".to_owned()
+    } else {
+        parts.join(", ")
+    }
+}
+
+fn scenarios(scenarios: &[ScenarioGlance], all: bool) -> Vec<String> {
+    let shown = if all {
+        scenarios.len()
+    } else {
+        LISTED.min(scenarios.len())
+    };
+    let optional = |number: Option<f64>| number.map_or_else(|| NOTHING.to_owned(), size);
+    let rows = scenarios.iter().take(shown).map(|scenario| {
+        vec![
+            visible::cut_middle(&visible::id(&scenario.scenario), 40),
+            optional_value(scenario.typical, Unit::Ns),
+            optional(scenario.floor),
+            optional(scenario.detectable),
+            optional(scenario.change_p90),
+            format!("{} of {}", scenario.decided, scenario.reports),
+            scenario.flagged.to_string(),
+        ]
+    });
+    let titles = [
+        "Scenario",
+        "Typical",
+        "Floor",
+        "Detectable",
+        "|Change| p90",
+        "Decided",
+        "Flagged",
+    ];
+    let mut lines = table(&titles, rows.collect());
+    if shown < scenarios.len() {
+        lines.push(String::new());
+        lines.push(format!(
+            "{} with smaller figures not listed (-v lists them)",
+            count(scenarios.len() - shown, "scenario")
+        ));
+    }
+    lines
+}
+
+fn detection(sizes: &[Detection]) -> Vec<String> {
+    let rows = sizes.iter().map(|of| {
+        let able = if of.percent == 0 || of.able == 0 {
+            [NOTHING.to_owned(), NOTHING.to_owned()]
+        } else {
+            [format!("{} of {}", of.able_found, of.able), size(of.able_lower)]
+        };
+        let [found, at_least] = able;
+        vec![
+            if of.percent == 0 {
+                "none".to_owned()
+            } else {
+                format!("+{} %", of.percent)
+            },
+            of.measured.map_or_else(|| NOTHING.to_owned(), change),
+            format!("{} of {}", of.found, of.rows),
+            found,
+            at_least,
+            of.wrong_way.to_string(),
+        ]
+    });
+    let titles = [
+        "Injected",
+        "Measured",
+        "Called slower",
+        "of those able to show it",
+        "at least",
+        "Called faster",
+    ];
+    table(&titles, rows.collect())
+}
+
+/// A table in the manner of the report's: one rule below the titles, numbers to the right.
+fn table(titles: &[&str], rows: Vec<Vec<String>>) -> Vec<String> {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')));
+    table.set_header(titles.to_vec());
+    let last = titles.len() - 1;
+    for row in rows {
+        table.add_row(row);
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, if index == last { 0 } else { 2 }));
+        if index > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.lines().map(|line| line.trim_end().to_owned()).collect()
+}
