@@ -152,6 +152,9 @@ struct Qualify {
     /// File for everything that was found, as JSON; written anew after each report
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
+    /// Keep it in baselines/ too, for reports of this repository on machines like this one to quote
+    #[arg(long, help_heading = "Output")]
+    keep: bool,
     #[command(flatten)]
     talk: TalkArgs,
 }
@@ -346,6 +349,7 @@ impl Qualify {
             reports: self.reports,
             inject: self.inject.clone(),
             output: self.output.clone(),
+            keep: self.keep,
         };
         let found = pipeline::qualify(&ask, &self.talk.view())?;
         self.talk.print(|options| text::render(&found, options.verbose))?;

@@ -73,6 +73,9 @@ pub struct Settings {
     /// Do not repeat flagged rows with fresh processes before they count
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true, require_equals = true, help_heading = "How it is measured")]
     pub no_confirm: Option<bool>,
+    /// Do not look whether a confirmed change is due to code layout: saves linking its executables anew
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true, require_equals = true, help_heading = "How it is measured")]
+    pub no_layout_check: Option<bool>,
     /// Count the instructions of every scenario (needs valgrind): rows of their own, exact
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true, require_equals = true, help_heading = "How it is measured")]
     pub instructions: Option<bool>,
@@ -216,6 +219,7 @@ impl Settings {
             timeout: self.timeout.or(file.timeout),
             measure_identical: self.measure_identical.or(file.measure_identical),
             no_confirm: self.no_confirm.or(file.no_confirm),
+            no_layout_check: self.no_layout_check.or(file.no_layout_check),
             instructions: self.instructions.or(file.instructions),
             relink_control: self.relink_control.or(file.relink_control),
             seed: self.seed.or(file.seed),
@@ -317,6 +321,7 @@ impl Settings {
             shard: self.shard.map(|shard| shard.0).or(default.shard),
             identical: self.measure_identical.unwrap_or(default.identical),
             confirm: self.no_confirm.map_or(default.confirm, |not| !not),
+            layout_check: self.no_layout_check.map_or(default.layout_check, |not| !not),
             relink_control: self.relink_control.unwrap_or(default.relink_control),
             instructions: self.instructions.unwrap_or(default.instructions),
             timeout_s: self

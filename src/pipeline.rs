@@ -5,6 +5,7 @@
 
 mod bundled;
 mod error;
+mod progress;
 mod qualified;
 
 pub use self::bundled::{BundleAsk, build, record_bundle};
@@ -24,9 +25,10 @@ use crate::edge::view::View;
 use crate::exit::FailOn;
 use crate::judge;
 use crate::lab::{Laboratory, Relink};
-use crate::measure::{LabError, Stage, Status, measure};
+use crate::measure::{LabError, measure};
 use crate::plan::{Measuring, Plan, Policy};
-use crate::recording::{End, EndReason, Event, Header, Phase, Recording, SCHEMA};
+use crate::qualification::quote::quote;
+use crate::recording::{End, EndReason, Event, Header, Host, Recording, SCHEMA};
 use crate::report::{Report, visible};
 use crate::workshop::{Product, Workshop, WorkshopError};
 use std::path::{Path, PathBuf};
@@ -277,7 +279,11 @@ fn build_sides(ask: &Ask, plan: Plan, workshop: &Workshop) -> Result<Built, Pipe
     let run = workshop.room.new_run(&header.run)?;
     let path = ask.recording.clone().unwrap_or_else(|| run.recording());
     let mut journal = Journal::create(&path, header)?;
-    journal.append(Event::Host(machine::host()))?;
+    let host = machine::host();
+    if let Some(text) = kept_noise(workshop.repo, &host) {
+        journal.append(Event::Note { text })?;
+    }
+    journal.append(Event::Host(host))?;
     let mut product = workshop.build(&journal.recording.header.plan, &run)?;
     for event in product.events.drain(..) {
         journal.append(event)?;
@@ -287,6 +293,17 @@ fn build_sides(ask: &Ask, plan: Plan, workshop: &Workshop) -> Result<Built, Pipe
         run,
         product,
     })
+}
+
+/// What `qualify --keep` found on machines like this one.
+fn kept_noise(repo: &Repo, host: &Host) -> Option<String> {
+    let text = store::read_text(&repo.root().join(baseline(host))).ok()??;
+    quote(&text)
+}
+
+/// Where the noise of machines like this one is kept, relative to the repository.
+fn baseline(host: &Host) -> PathBuf {
+    Path::new("baselines").join(host.class()).join("qualify.json")
 }
 
 /// A run that begins now; its name is that of its folder.
@@ -361,33 +378,11 @@ fn list_and_measure(
     let path = journal.path().to_owned();
     let stopwatch = Stopwatch::start();
     measure(lab, journal, &mut |status| {
-        view.measuring(status.spent_s, status.budget_s, &words(status));
+        view.measuring(status.spent_s, status.budget_s, &progress::words(status));
     })
     .map_err(|source| PipelineError::Measure {
         source,
         recording: path,
     })
     .inspect(|_| view.detail(&format!("measured for {:.1} s", stopwatch.seconds())))
-}
-
-/// `round 12, 31 of 57 decided, 3 min 10 s left`
-fn words(status: &Status) -> String {
-    let stage = match status.stage {
-        Stage::Measuring { phase, round } => match phase {
-            Phase::Warmup => "warming up".to_owned(),
-            Phase::Measure => format!("round {}", round + 1),
-            Phase::Confirm => format!("confirming, round {}", round + 1),
-            Phase::Relaid => format!("in other layouts, round {}", round + 1),
-        },
-        Stage::Counting { done, of } => format!("counting instructions, {done} of {of}"),
-        Stage::Linking => "linking in other orders".to_owned(),
-    };
-    let decided = format!("{} of {} decided", status.decided, status.scenarios);
-    let left = status.budget_s.map(|budget_s| {
-        format!(
-            ", at most {} left",
-            crate::report::format::seconds((budget_s - status.spent_s).max(0.0))
-        )
-    });
-    format!("{stage}, {decided}{}", left.unwrap_or_default())
 }

@@ -77,8 +77,11 @@ pub struct Measuring {
     pub shard: Option<Shard>,
     /// Measure scenarios whose executables are identical, as a null.
     pub identical: bool,
-    /// Repeat flagged rows with fresh processes before they count, and tell layout from code.
+    /// Repeat flagged rows with fresh processes before they count.
     pub confirm: bool,
+    /// Of what was repeated, count the instructions and, where they explain nothing, measure other layouts.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub layout_check: bool,
     /// Also measure base with its code in other orders, which gives each row its layout floor.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub relink_control: bool,
@@ -100,11 +103,21 @@ impl Measuring {
             shard: None,
             identical: false,
             confirm: true,
+            layout_check: true,
             relink_control: false,
             instructions: false,
             timeout_s: None,
         }
     }
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_yes(value: &bool) -> bool {
+    *value
 }
 
 /// Fewest rounds a verdict is based on: four pairs of rounds, so that each order of the sides has four members and

@@ -3,6 +3,7 @@
 //! found.
 
 pub mod json;
+pub mod quote;
 pub mod text;
 
 use crate::comparison::{Comparison, compare};
@@ -378,3 +379,6 @@ impl Detection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@
 //! The file is JSON lines: one [`Event`] a line, appended as it happens, so a killed run loses at most the slot that
 //! was running. [`Recording::read`] accepts a last line that was cut off. docs/formats.md describes every key.
 
+mod host;
 mod iterations;
 mod layouts;
 mod measured;
@@ -13,6 +14,7 @@ mod merge;
 mod preparation;
 mod read;
 
+pub use host::Host;
 pub use iterations::Iterations;
 pub use layouts::{Counted, Relaid, RelaidOutcome};
 pub use measured::{
@@ -78,28 +80,6 @@ pub struct Header {
     pub started_at: String,
     /// What was asked for.
     pub plan: Plan,
-}
-
-/// The machine a recording was made on. Absent facts could not be read.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Host {
-    /// Processor model.
-    pub cpu: Option<String>,
-    /// Processors this process may run on.
-    pub cores: Option<u32>,
-    /// Main memory in bytes.
-    pub memory_bytes: Option<u64>,
-    /// Operating system and release.
-    pub os: Option<String>,
-    /// Kernel release.
-    pub kernel: Option<String>,
-    /// Architecture as Rust names it: `x86_64`, `aarch64`.
-    pub arch: Option<String>,
-    /// Frequency governor of the first processor.
-    pub governor: Option<String>,
-    /// GPUs, one line each.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub gpus: Vec<String>,
 }
 
 /// What cargo made of one side.

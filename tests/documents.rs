@@ -346,6 +346,7 @@ fn complete(mut event: Event) -> Event {
         Event::Header(header) => {
             header.plan.measuring.shard = Some(Shard { index: 1, count: 2 });
             header.plan.selection.run_files = vec!["testdata/**".to_owned()];
+            header.plan.measuring.layout_check = false;
             header.plan.measuring.relink_control = true;
             header.plan.measuring.instructions = true;
         }

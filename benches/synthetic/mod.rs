@@ -142,6 +142,7 @@ fn header() -> Header {
                 shard: None,
                 identical: false,
                 confirm: false,
+                layout_check: true,
                 relink_control: false,
                 instructions: false,
                 timeout_s: None,

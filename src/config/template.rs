@@ -32,6 +32,7 @@ fn example(key: &str) -> &'static str {
         | "no-default-features"
         | "measure-identical"
         | "no-confirm"
+        | "no-layout-check"
         | "instructions"
         | "relink-control" => "false",
         "profile" => "\"bench\"",

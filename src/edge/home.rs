@@ -8,12 +8,14 @@
 //!     tree/                the one private tree; both sides are built here, at one absolute path
 //!     sides/               files of whichever side the tree does not hold at the moment
 //!     target/              cargo's target directory
-//!     runs/<run>/          recording.jsonl, base/ and head/ executables, scratch/, bundle/ as it was unpacked
+//!     runs/<run>/          recording.jsonl, base/ and head/ executables, bundle/ as it was unpacked
 //! ```
 #![expect(
     clippy::disallowed_methods,
     reason = "this file is where the tool's own folder is kept"
 )]
+
+mod memory;
 
 use crate::digest::{sha256, written};
 use crate::recording::Recording;
@@ -31,6 +33,8 @@ const KEPT_RUNS: usize = 5;
 #[derive(Debug)]
 pub struct Room {
     folder: PathBuf,
+    /// Where measured processes write: in memory, where that is possible.
+    scratch: PathBuf,
     _lock: File,
 }
 
@@ -115,7 +119,12 @@ impl Room {
         let _ = lock.set_len(0);
         let _ = lock.seek(SeekFrom::Start(0));
         let _ = write!(lock, "{}", std::process::id());
-        Ok(Self { folder, _lock: lock })
+        let scratch = memory::folder(&sha256(folder.as_os_str().as_encoded_bytes())[..16]);
+        Ok(Self {
+            scratch: scratch.unwrap_or_else(|| folder.join("scratch")),
+            folder,
+            _lock: lock,
+        })
     }
 
     /// The private tree.
@@ -151,9 +160,7 @@ impl Room {
         while runs.len() >= KEPT_RUNS {
             let _ = std::fs::remove_dir_all(runs.remove(0));
         }
-        let run = RunFolder {
-            folder: self.folder.join("runs").join(name),
-        };
+        let run = self.run(name);
         for part in ["base", "head"] {
             let path = run.folder.join(part);
             std::fs::create_dir_all(&path).map_err(io(&path, "made"))?;
@@ -166,6 +173,7 @@ impl Room {
     pub fn run(&self, name: &str) -> RunFolder {
         RunFolder {
             folder: self.folder.join("runs").join(name),
+            scratch: self.scratch.clone(),
         }
     }
 
@@ -192,10 +200,18 @@ impl Room {
     }
 }
 
+impl Drop for Room {
+    /// Gives the memory back; what a killed run leaves there is emptied by the next one.
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.scratch);
+    }
+}
+
 /// Folder of one run.
 #[derive(Debug, Clone)]
 pub struct RunFolder {
     folder: PathBuf,
+    scratch: PathBuf,
 }
 
 impl RunFolder {
@@ -249,12 +265,20 @@ impl RunFolder {
     /// # Errors
     /// [`HomeError`] if it cannot be made.
     pub fn fresh_scratch(&self) -> Result<PathBuf, HomeError> {
-        let path = self.folder.join("scratch");
+        let path = self.scratch.clone();
         if path.exists() {
             std::fs::remove_dir_all(&path).map_err(io(&path, "emptied"))?;
         }
         std::fs::create_dir_all(&path).map_err(io(&path, "made"))?;
         Ok(path)
+    }
+
+    /// A folder for large files that are needed only for a moment; it goes with what is returned.
+    ///
+    /// # Errors
+    /// [`HomeError`] if it cannot be made.
+    pub fn workbench(&self) -> Result<tempfile::TempDir, HomeError> {
+        tempfile::tempdir_in(&self.folder).map_err(io(&self.folder, "written"))
     }
 
     /// Checks that all executables of a recording are still what they were.

@@ -49,7 +49,7 @@ const FORGOTTEN: f64 = 0.01;
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Part of all time that may go into looking and waiting, so a machine that is never quiet costs little.
-const SHARE: f64 = 0.03;
+const SHARE: f64 = 0.0125;
 
 impl Quiet {
     /// Knows nothing yet.

@@ -2,8 +2,8 @@
 
 use crate::judge::assessment::Assessment;
 use crate::judge::ruling::CODE;
-use crate::metric::Metric;
 use crate::judge::wording;
+use crate::metric::Metric;
 use crate::plan::Harness;
 use crate::recording::Recording;
 use crate::report::{Change, Finding};

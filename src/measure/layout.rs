@@ -16,7 +16,8 @@ impl<L: Lab> Measurement<'_, L> {
     /// Where fresh processes repeated a change: counts the instructions of both sides, and measures what they do not
     /// explain with the code of both sides in other orders.
     pub(super) fn tell_code_from_layout(&mut self) -> Result<(), MeasureError> {
-        if !self.plan.measuring.confirm || self.interrupted {
+        let wanted = self.plan.measuring.confirm && self.plan.measuring.layout_check;
+        if !wanted || self.interrupted {
             return Ok(());
         }
         let suspects = self.suspects();

@@ -218,6 +218,7 @@ fn minutes(minutes: f64) -> Measuring {
         shard: None,
         identical: false,
         confirm: true,
+        layout_check: true,
         relink_control: false,
         instructions: false,
         timeout_s: None,

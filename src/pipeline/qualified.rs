@@ -1,12 +1,12 @@
 //! The story of `qualify`: one commit against itself, many times, and a suite with known changes in it.
 
 use super::{
-    Ask, Outcome, PipelineError, build_sides, compare, header, in_workshop, judge, measure_all, relinking,
-    request,
+    Ask, Outcome, PipelineError, baseline, build_sides, compare, header, in_workshop, judge, measure_all,
+    relinking, request,
 };
 use crate::config::Settings;
 use crate::edge::clock::{Stopwatch, arbitrary_seed};
-use crate::edge::git;
+use crate::edge::git::{self, Repo};
 use crate::edge::home;
 use crate::edge::process;
 use crate::edge::store::{self, Journal};
@@ -34,6 +34,8 @@ pub struct QualifyAsk {
     pub inject: Vec<u32>,
     /// File that is written anew after each report.
     pub output: Option<PathBuf>,
+    /// Keep what was found in the repository, for reports on machines like this one to quote.
+    pub keep: bool,
 }
 
 /// Measures a commit against itself again and again. What was found so far is in the output file at any time; a user
@@ -57,6 +59,11 @@ pub fn qualify(ask: &QualifyAsk, view: &View) -> Result<Qualification, PipelineE
     let mut found = unchanged(ask, &against_itself, view)?;
     if !ask.inject.is_empty() {
         injected(ask, &settings, &mut found, view)?;
+    }
+    if ask.keep {
+        let path = Repo::discover(&ask.cwd)?.root().join(baseline(&found.host));
+        store::write(&path, json::render(&found).as_bytes())?;
+        view.say(&format!("kept in {}", path.display()));
     }
     Ok(found)
 }

@@ -1,6 +1,6 @@
 //! The qualification for a person: the answer first, then every scenario, then what became of injected changes.
 
-use super::{Detection, Qualification, ScenarioGlance, Share};
+use super::{Detection, Glance, Qualification, ScenarioGlance, Share};
 use crate::metric::Unit;
 use crate::report::format::{NOTHING, change, optional_value, size};
 use crate::report::visible;
@@ -50,21 +50,9 @@ fn headline(of: &Qualification) -> String {
 }
 
 fn facts(of: &Qualification) -> Vec<String> {
-    let optional =
-        |number: Option<f64>, text: fn(f64) -> String| number.map_or_else(|| NOTHING.to_owned(), text);
     let rows = of.flagged_rows();
     let (decided, all) = of.decided_rows();
-    let range = |figure: fn(&super::Glance) -> Option<f64>| {
-        let figures = || of.reports.iter().filter_map(figure);
-        let (least, most) = (figures().reduce(f64::min), figures().reduce(f64::max));
-        format!(
-            "{} (from {} to {})",
-            optional(of.median_of(figure), change),
-            optional(least, change),
-            optional(most, change)
-        )
-    };
-    let facts = [
+    let mut facts = vec![
         (
             "commit",
             format!("{} ({})", of.revision.short(), visible::id(&of.revision.label)),
@@ -78,38 +66,46 @@ fn facts(of: &Qualification) -> Vec<String> {
                 size(rows.upper)
             ),
         ),
-        (
-            "noise",
-            format!(
-                "floor {}, smallest detectable {}, medians over all rows",
-                optional(of.median_floor(), size),
-                optional(of.median_detectable(), size)
-            ),
-        ),
-        (
-            "order",
-            format!("running second costs {}", range(|report| report.order_effect)),
-        ),
+    ];
+    if let (Some(floor), Some(detectable)) = (of.median_floor(), of.median_detectable()) {
+        let (floor, detectable) = (size(floor), size(detectable));
+        let text = format!("floor {floor}, smallest detectable {detectable}, medians over all rows");
+        facts.push(("noise", text));
+    }
+    let order = range(of, |report| report.order_effect);
+    facts.extend(order.map(|range| ("order", format!("running second costs {range}"))));
+    let drift = range(of, |report| report.drift);
+    facts.extend(drift.map(|range| {
         (
             "drift",
-            format!(
-                "base changed {} from the first quarter of a report to the last",
-                range(|report| report.drift)
-            ),
-        ),
-        (
-            "neighbours",
-            format!(
-                "{} of the processes began beside somebody else's work on their core",
-                optional(of.median_of(|report| report.contended), size)
-            ),
-        ),
-        ("host", host(of)),
-    ];
+            format!("base changed {range} from the first quarter of a report to the last"),
+        )
+    }));
+    if let Some(contended) = of.median_of(|report| report.contended) {
+        let text = format!(
+            "{} of the processes began beside somebody else's work on their core",
+            size(contended)
+        );
+        facts.push(("neighbours", text));
+    }
+    facts.push(("host", host(of)));
     facts
         .into_iter()
         .map(|(title, text)| format!("{title:<12}{text}"))
         .collect()
+}
+
+/// The median of a figure over the reports, and between which values it lies.
+fn range(of: &Qualification, figure: fn(&Glance) -> Option<f64>) -> Option<String> {
+    let figures = || of.reports.iter().filter_map(figure);
+    let (least, most) = (figures().reduce(f64::min)?, figures().reduce(f64::max)?);
+    let median = of.median_of(figure)?;
+    Some(format!(
+        "{} (from {} to {})",
+        change(median),
+        change(least),
+        change(most)
+    ))
 }
 
 fn host(of: &Qualification) -> String {

@@ -82,7 +82,8 @@ impl Workshop<'_> {
             let name = &bench.target.target;
             self.view
                 .step(&format!("linking {side}'s {name} in other orders"));
-            let relinked = cargo.relink(bench, &run.fresh_scratch()?, locked)?;
+            let workbench = run.workbench()?;
+            let relinked = cargo.relink(bench, workbench.path(), locked)?;
             let executables = match relinked.executables {
                 Ok(executables) => executables,
                 Err(failure) => {

@@ -84,6 +84,7 @@ impl Story {
                     shard: None,
                     identical: false,
                     confirm: true,
+                    layout_check: true,
                     relink_control: false,
                     instructions: false,
                     timeout_s: None,

@@ -85,8 +85,16 @@ impl TestBench {
         (Repository { path }, tool)
     }
 
-    /// `abreast compare BASE HEAD ARGS` with a fixed seed and a JSON report.
+    /// `abreast compare BASE HEAD ARGS` with a fixed seed and a JSON report. Scripted times have nothing to do with
+    /// layout, so it is not looked at.
     pub(crate) fn comparing(&self, base: &str, head: &str, args: &[&str]) -> Tool {
+        self.tool(&["compare", base, head, "--seed", "1", "--no-layout-check"])
+            .args(args)
+            .json()
+    }
+
+    /// The same, with a look at layout.
+    pub(crate) fn comparing_layouts(&self, base: &str, head: &str, args: &[&str]) -> Tool {
         self.tool(&["compare", base, head, "--seed", "1"])
             .args(args)
             .json()
