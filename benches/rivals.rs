@@ -1,6 +1,6 @@
 //! The side-by-side table in docs/statistics.md: the same executables, known changes, the same minutes.
 //!
-//! `cargo bench --bench rivals -- [REPORTS] [BUDGET]` makes a suite in which some rows of head do 2, 5 or 10 % more work
+//! `cargo bench --bench rivals -- REPORTS [BUDGET]` makes a suite in which some rows of head do 2, 5 or 10 % more work
 //! and the others do none. abreast compares its two commits; then the very executables that it built are run as people do
 //! without it: all of base, then all of head, in as much time as abreast measured. From that one pair of runs come
 //! criterion's own verdict (`--save-baseline`, `--baseline`), the ratio of means beyond 5 % (critcmp) and beyond 15 and
@@ -93,8 +93,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         .skip(1)
         .filter(|word| word != "--bench")
         .collect();
-    let Some(reports) = words.first().map_or(Some(3), |word| word.parse().ok()) else {
-        println!("usage: cargo bench --bench rivals -- [REPORTS] [BUDGET]");
+    let Some(reports) = words.first().and_then(|word| word.parse().ok()) else {
+        println!("usage: cargo bench --bench rivals -- REPORTS [BUDGET]");
         return Ok(());
     };
     let budget = words.get(1).map_or("3m", String::as_str);
@@ -227,7 +227,8 @@ impl Run {
         let seconds = started.elapsed().as_secs_f64();
         let mut said: Readings = BTreeMap::new();
         for id in &self.ids {
-            let of = home.join(id);
+            // As criterion names folders.
+            let of = home.join(id.replace('/', "_"));
             let mean = |which: &str| -> Result<f64, Box<dyn Error>> {
                 let text = std::fs::read(of.join(which).join("estimates.json"))?;
                 let estimates: Value = serde_json::from_slice(&text)?;

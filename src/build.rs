@@ -28,6 +28,8 @@ pub struct BenchTarget {
     pub package_dir: PathBuf,
     /// Its main source file, relative to the tree.
     pub source: PathBuf,
+    /// Selected features that its package has.
+    pub features: Vec<String>,
 }
 
 /// What cargo produced.

@@ -77,7 +77,7 @@ impl Exit {
     /// The exit code of a qualification: cut short, nothing measured, or all well. What it found is no failure.
     #[must_use]
     pub fn of_qualification(found: &Qualification) -> Self {
-        if found.reports.len() < found.wanted {
+        if found.interrupted {
             Self::Interrupted
         } else if found.reports.iter().all(|report| report.rows.is_empty()) && found.injected.is_empty() {
             Self::Nothing

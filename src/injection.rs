@@ -24,7 +24,8 @@ impl Injection {
         Self { extra: [0; LANES] }
     }
 
-    /// Each of these sizes, and nothing, for as many lanes as any other, dealt by chance: head.
+    /// Each of these sizes, and nothing, for as many lanes as any other (as far as they can be shared), dealt by chance:
+    /// head.
     #[must_use]
     pub fn of(sizes: &[u32], seed: u64) -> Self {
         let mut deck: Vec<u32> = std::iter::once(0)

@@ -7,7 +7,7 @@ pub use self::listing::Listing;
 use crate::edge::callgrind;
 use crate::edge::clock::{Stopwatch, file_time};
 use crate::edge::criterion::{self, Bench, Found};
-use crate::edge::home::RunFolder;
+use crate::edge::home::{self, RunFolder};
 use crate::edge::machine::Load;
 use crate::edge::process::{Ending, Finished, Runner};
 use crate::edge::quiet::Quiet;
@@ -15,8 +15,7 @@ use crate::edge::tree::Sides;
 use crate::layout::Layout;
 use crate::measure::{Lab, LabError};
 use crate::recording::{
-    Contention, Entry, Incident, IncidentKind, Observation, Recording, Relaid, RelaidOutcome, SlotRecord,
-    Timing,
+    Contention, Entry, Incident, IncidentKind, Observation, Recording, Relaid, SlotRecord, Timing,
 };
 use crate::revision::Side;
 use crate::scenario::Target;
@@ -97,21 +96,23 @@ impl<'a> Laboratory<'a> {
     /// An executable in another order runs like the one it was linked instead of.
     fn take(&mut self, relaid: &Relaid) {
         let key = |layout: Layout| (relaid.side, relaid.target.clone(), layout);
-        if let RelaidOutcome::Linked { path, .. } = &relaid.outcome
+        if let Some(linked) = relaid.linked()
             && let Some(as_built) = self.benches.get(&key(Layout::AS_BUILT))
         {
             let bench = Bench {
-                executable: self.run.path(path),
+                executable: self.run.path(&linked.path),
                 ..as_built.clone()
             };
-            self.benches.insert(key(relaid.layout), bench);
+            self.benches.insert(key(linked.layout), bench);
         }
     }
 
     /// Makes the tree hold that side's files.
     fn activate(&mut self, side: Side) -> Result<(), LabError> {
-        let sides = self.sides.as_mut();
-        sides.map_or(Ok(()), |sides| sides.activate(side).map_err(lab_error))
+        match &mut self.sides {
+            Some(sides) => sides.activate(side).map_err(lab_error),
+            None => Err(LabError("the tree was not given back".into())),
+        }
     }
 
     fn bench(&self, side: Side, target: &Target, layout: Layout) -> Result<&Bench, LabError> {
@@ -165,7 +166,20 @@ impl<'a> Laboratory<'a> {
     /// # Errors
     /// [`LabError`] if a file cannot be moved.
     pub fn leave(&mut self) -> Result<(), LabError> {
-        self.activate(Side::Head)
+        match self.sides {
+            Some(_) => self.activate(Side::Head),
+            // Linking was interrupted; the next run lays the tree out anew.
+            None => Ok(()),
+        }
+    }
+
+    /// Removes the executables in other orders, which nobody needs once a run has ended.
+    pub fn clear_away(&self) {
+        let relaid = self
+            .benches
+            .iter()
+            .filter(|((_, _, layout), _)| !layout.is_as_built());
+        relaid.for_each(|(_, bench)| home::discard(&bench.executable));
     }
 }
 
@@ -252,13 +266,8 @@ impl Lab for Laboratory<'_> {
 
 /// What is built elsewhere cannot be linked here.
 fn failed_to_relink(wanted: &BTreeSet<(Side, Target)>) -> Vec<Relaid> {
-    let failed = |(side, target): &(Side, Target)| Relaid {
-        side: *side,
-        target: target.clone(),
-        layout: Layout(1),
-        build_s: 0.0,
-        outcome: RelaidOutcome::Failure("a bundle is measured without its sources".to_owned()),
-    };
+    let why = "a bundle is measured without its sources";
+    let failed = |(side, target): &(Side, Target)| Relaid::failed(*side, target.clone(), why.to_owned());
     wanted.iter().map(failed).collect()
 }
 

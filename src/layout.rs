@@ -11,8 +11,12 @@ use serde::{Deserialize, Serialize};
 pub struct Layout(pub u32);
 
 /// Number of shuffled orders that are made of an executable. Chosen: each is one replication of "the same change,
-/// elsewhere in memory", so with eight a t interval has seven degrees of freedom; linking one takes a second or less.
+/// elsewhere in memory", so eight make a trimmed t interval of five degrees of freedom; linking one takes a second or less.
 pub const LAYOUTS: u32 = 8;
+
+/// Number of them that take turns in the relink control. Chosen: with half as many, each has twice the rounds, and the
+/// largest of their changes is less due to noise.
+const LAYOUTS_OF_CONTROL: u32 = LAYOUTS / 2;
 
 impl Layout {
     /// As cargo's build has it.
@@ -27,6 +31,12 @@ impl Layout {
     #[must_use]
     pub fn of_round(round: u32) -> Self {
         Self(1 + (round / 2) % LAYOUTS)
+    }
+
+    /// The shuffled order of the relink control in a round.
+    #[must_use]
+    pub fn of_control(round: u32) -> Self {
+        Self(1 + (round / 2) % LAYOUTS_OF_CONTROL)
     }
 
     /// Whether nothing was shuffled.

@@ -245,20 +245,7 @@ impl<L: Lab> Measurement<'_, L> {
             .map(|job| rounds_in(recording, Phase::Confirm, job.scenario))
             .min();
         let lacking = |rounds: u32| rounds.saturating_sub(done.unwrap_or(0)).next_multiple_of(2);
-        let affordable = self
-            .plan
-            .measuring
-            .budget_s
-            .map_or(MAX_CONFIRM_ROUNDS, |budget_s| {
-                let per_round_s: f64 = jobs.iter().map(|job| 2.0 * job.cost_s).sum();
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "saturates at both ends"
-                )]
-                let rounds = ((budget_s - recording.measured_s()) / per_round_s) as u32;
-                rounds / 2 * 2
-            });
+        let affordable = self.affordable(&jobs);
         // A confirmation too short to repeat anything would only unsay what was found; the budget yields to it.
         let rounds = lacking(needed).min(affordable).max(lacking(MIN_ROUNDS));
         for round in first..first + rounds {
@@ -268,6 +255,21 @@ impl<L: Lab> Measurement<'_, L> {
             }
         }
         Ok(())
+    }
+
+    /// Rounds of these jobs that the budget still allows, even; as many as a confirmation may have without a budget.
+    fn affordable(&self, jobs: &[Job]) -> u32 {
+        let Some(budget_s) = self.plan.measuring.budget_s else {
+            return MAX_CONFIRM_ROUNDS;
+        };
+        let per_round_s: f64 = jobs.iter().map(|job| 2.0 * job.cost_s).sum();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "saturates at both ends"
+        )]
+        let rounds = ((budget_s - self.journal.recording.measured_s()) / per_round_s) as u32;
+        rounds / 2 * 2
     }
 
     fn pending(&self) -> BTreeSet<u32> {

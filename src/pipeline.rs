@@ -168,6 +168,8 @@ fn measure_all(
             "interrupted; what was measured is in {}; go on with --resume",
             journal.path().display()
         ));
+    } else {
+        lab.clear_away();
     }
     Ok(journal.recording)
 }

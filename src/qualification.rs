@@ -32,6 +32,8 @@ pub struct Qualification {
     pub started_at: String,
     /// Reports that were asked for.
     pub wanted: usize,
+    /// Whether the user stopped it before it was complete.
+    pub interrupted: bool,
     /// Reports of unchanged code, in the order they were made.
     pub reports: Vec<Glance>,
     /// Reports of a suite with injected changes.
@@ -108,7 +110,7 @@ impl Glance {
             rows: report
                 .findings
                 .iter()
-                .filter(|finding| finding.metric == Metric::time())
+                .filter(|finding| is_measured(finding))
                 .map(RowGlance::of)
                 .collect(),
             order_effect: report.method.order_effect,
@@ -133,6 +135,11 @@ impl Glance {
         let decided = |row: &&RowGlance| row.is_flagged() || row.verdict == Verdict::Unchanged;
         self.rows.iter().filter(decided).count()
     }
+}
+
+/// A row of time that has enough rounds to say anything of it.
+fn is_measured(finding: &Finding) -> bool {
+    finding.metric == Metric::time() && finding.change.is_some()
 }
 
 /// `ln(last quarter / first quarter)` of base; absent below eight rounds.
@@ -328,7 +335,7 @@ impl InjectedGlance {
             rows: report
                 .findings
                 .iter()
-                .filter(|finding| finding.metric == Metric::time())
+                .filter(|finding| is_measured(finding))
                 .filter_map(row)
                 .collect(),
         }

@@ -16,7 +16,7 @@ mod read;
 
 pub use host::Host;
 pub use iterations::Iterations;
-pub use layouts::{Counted, Relaid, RelaidOutcome};
+pub use layouts::{Counted, Linked, Relaid, RelaidOutcome};
 pub use measured::{
     Contention, Incident, IncidentKind, Observation, Phase, SlotRecord, Throughput, Timing, Work,
 };

@@ -102,8 +102,10 @@ impl Workshop<'_> {
         let tree = Tree::open(self.room.tree())?;
         let base = self.piece(Side::Base, plan, base_snapshot, None, &tree)?;
         let base_kept = self.keep(&base, run)?;
+        self.keep_lock_file(&base, run);
         let head = self.piece(Side::Head, plan, head_snapshot, Some(&base), &tree)?;
         let head_kept = self.keep(&head, run)?;
+        self.keep_lock_file(&head, run);
 
         let run_files = RunFiles::new(&plan.selection.run_files)?;
         let mut events = Vec::new();
@@ -239,6 +241,18 @@ impl Workshop<'_> {
             let _ = store::write(lock_file, &text);
         }
         false
+    }
+
+    /// Keeps the lock file that a side was built with, so that it can be built again; one that is committed is kept by
+    /// git. If it cannot be kept, cargo resolves again, which differs only once something new is published.
+    fn keep_lock_file(&self, piece: &Piece, run: &RunFolder) {
+        let lock_file = &piece.benches.lock_file;
+        let relative = lock_file.strip_prefix(self.room.tree()).unwrap_or(lock_file);
+        if piece.snapshot.get(relative).is_none()
+            && let Ok(text) = store::read_bytes(lock_file)
+        {
+            let _ = store::write(&run.lock_file(piece.side), &text);
+        }
     }
 
     /// Copies the criterion executables out; returns them, and the bench targets that turned out to be something else.

@@ -1,7 +1,8 @@
 //! Valgrind's callgrind: counts the instructions of one benchmark in an executable that knows nothing of it.
 //!
 //! In criterion's test mode a benchmark runs once. Counted is what happens inside of `Bencher::iter` and its like: one
-//! iteration, what a batched bench sets up for it, and a few dozen instructions of criterion's own.
+//! iteration, what a batched bench sets up for it, and a few dozen instructions of criterion's own, on the thread that
+//! calls it and in user space.
 
 use crate::edge::criterion::{Bench, describe};
 use crate::edge::process::{Ending, Launch, ProcessError, Runner};
@@ -10,8 +11,9 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-/// Functions between whose begin and end instructions count.
-const COUNTED: &str = "--toggle-collect=*Bencher*iter*";
+/// Functions between whose begin and end instructions count. Callgrind switches at each of them, so none may call
+/// another one: these four are what all others (`iter_with_setup`, ...) call, and a closure's name does not end so.
+const COUNTED: [&str; 4] = ["iter", "iter_custom", "iter_batched", "iter_batched_ref"];
 
 /// Counts the instructions of one benchmark, or says why that cannot be done. Absent if the user stopped it.
 pub fn count(
@@ -39,9 +41,14 @@ pub fn count(
 fn launch(bench: &Bench, id: &str, scratch: &Path, timeout: Duration) -> Launch {
     let mut launch = bench.launch_once(id, scratch, timeout);
     let executable = std::mem::replace(&mut launch.program, "valgrind".into());
-    let mut args: Vec<OsString> = ["--tool=callgrind", COUNTED, "--callgrind-out-file=/dev/null"]
-        .map(OsString::from)
-        .into();
+    let mut args: Vec<OsString> = vec!["--tool=callgrind".into(), "--callgrind-out-file=/dev/null".into()];
+    // As the older and the newer mangling of names show them: the newer one appends type parameters.
+    args.extend(COUNTED.iter().flat_map(|name| {
+        [
+            format!("--toggle-collect=*Bencher*::{name}").into(),
+            format!("--toggle-collect=*Bencher*::{name}::<*>").into(),
+        ]
+    }));
     args.push(executable);
     args.append(&mut launch.args);
     launch.args = args;

@@ -133,6 +133,7 @@ impl<'a> Cargo<'a> {
                         package_id: package.id.repr.clone(),
                         package_dir: relative(package_dir, self.tree),
                         source: relative(target.src_path.as_std_path(), self.tree),
+                        features: self.features_of(package),
                     });
                 } else {
                     let reason = format!("needs feature {}", missing.join(", "));
@@ -238,6 +239,15 @@ impl<'a> Cargo<'a> {
         Ok(members.into_iter().filter(wanted).collect())
     }
 
+    /// Selected features that the package has.
+    fn features_of(&self, package: &cargo_metadata::Package) -> Vec<String> {
+        let own = |feature: &String| match feature.split_once('/') {
+            Some((of, name)) => (of == package.name.as_str()).then(|| name.to_owned()),
+            None => package.features.contains_key(feature).then(|| feature.clone()),
+        };
+        self.selection.features.iter().filter_map(own).collect()
+    }
+
     /// Required features that this selection does not enable.
     fn missing_features(&self, package: &cargo_metadata::Package, required: &[String]) -> Vec<String> {
         if self.selection.all_features || required.is_empty() {
@@ -271,6 +281,7 @@ impl<'a> Cargo<'a> {
     }
 
     fn build_launch(&self, benches: &Benches, locked: bool) -> Launch {
+        let selection = self.selection;
         let mut args: Vec<String> = [
             "bench",
             "--no-run",
@@ -299,20 +310,20 @@ impl<'a> Cargo<'a> {
                 .iter()
                 .flat_map(|name| ["--bench".to_owned(), (*name).to_owned()]),
         );
-        args.extend(self.common_args(locked));
+        args.extend(self.common_args(locked, &selection.features));
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         self.launch("cargo", &args)
     }
 
     /// Arguments that building and linking again share.
-    fn common_args(&self, locked: bool) -> Vec<String> {
+    fn common_args(&self, locked: bool, features: &[String]) -> Vec<String> {
         let selection = self.selection;
         let mut args = Vec::new();
         if locked {
             args.push("--locked".to_owned());
         }
-        if !selection.features.is_empty() {
-            args.extend(["--features".to_owned(), selection.features.join(",")]);
+        if !features.is_empty() {
+            args.extend(["--features".to_owned(), features.join(",")]);
         }
         if selection.all_features {
             args.push("--all-features".to_owned());

@@ -95,6 +95,14 @@ impl Room {
         Self::enter(&format!("bundle-{short}"), waiting)
     }
 
+    /// The room of the suite with injected changes, in which its repository is too.
+    ///
+    /// # Errors
+    /// As [`Room::of_repository`].
+    pub fn of_suite(waiting: impl FnOnce(&str)) -> Result<Self, HomeError> {
+        Self::enter("suite", waiting)
+    }
+
     fn enter(name: &str, waiting: impl FnOnce(&str)) -> Result<Self, HomeError> {
         let folder = home()?.join(name);
         std::fs::create_dir_all(&folder).map_err(io(&folder, "made"))?;
@@ -131,6 +139,12 @@ impl Room {
     #[must_use]
     pub fn tree(&self) -> PathBuf {
         self.folder.join("tree")
+    }
+
+    /// The repository of the suite.
+    #[must_use]
+    pub fn repository(&self) -> PathBuf {
+        self.folder.join("repository")
     }
 
     /// Store for the side that the tree does not hold.
@@ -260,6 +274,12 @@ impl RunFolder {
         Ok((relative, digests))
     }
 
+    /// Where the lock file that a side was built with is kept, if its commit has none.
+    #[must_use]
+    pub fn lock_file(&self, side: Side) -> PathBuf {
+        self.folder.join(format!("{side}.lock"))
+    }
+
     /// An empty folder for one slot's output, always at the same path.
     ///
     /// # Errors
@@ -336,14 +356,9 @@ fn loaded(object: &object::File<'_>) -> Option<String> {
     any.then(|| written(&hash.finalize()))
 }
 
-/// A folder of the tool's own, made if need be.
-///
-/// # Errors
-/// [`HomeError`] if it cannot be made.
-pub fn folder(name: &str) -> Result<PathBuf, HomeError> {
-    let folder = home()?.join(name);
-    std::fs::create_dir_all(&folder).map_err(io(&folder, "made"))?;
-    Ok(folder)
+/// Removes a large file that nobody needs any more; one that stays is no harm.
+pub fn discard(file: &Path) {
+    let _ = std::fs::remove_file(file);
 }
 
 fn home() -> Result<PathBuf, HomeError> {

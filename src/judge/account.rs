@@ -5,7 +5,7 @@ use crate::judge::ruling::CODE;
 use crate::judge::wording;
 use crate::metric::Metric;
 use crate::plan::Harness;
-use crate::recording::Recording;
+use crate::recording::{Recording, RelaidOutcome};
 use crate::report::{Change, Finding};
 use crate::revision::Side;
 use crate::stats::quantile::median;
@@ -245,9 +245,22 @@ pub fn blind_spots(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<Str
 
 /// What is not known of code layout: how much it alone does, and whether it made a flagged change.
 fn layout(assessment: &Assessment<'_>, findings: &[Finding]) -> Option<String> {
-    let unmeasured = || findings.iter().any(|finding| finding.change.is_some());
-    let floor = (!assessment.recording.header.plan.measuring.relink_control && unmeasured())
-        .then(|| "its floor was not measured (--relink-control does)".to_owned());
+    let recording = assessment.recording;
+    let compared = || assessment.rows.iter().filter(|row| row.decided.is_some());
+    let without = compared().filter(|row| row.comparison.control.is_empty()).count();
+    let failure = recording.relaid.iter().find_map(|relaid| match &relaid.outcome {
+        RelaidOutcome::Failure(why) => Some(wording::first_line(why)),
+        RelaidOutcome::Linked(_) => None,
+    });
+    let floor = match (without, recording.header.plan.measuring.relink_control) {
+        (0, _) => None,
+        (_, false) => Some("its floor was not measured (--relink-control does)".to_owned()),
+        (rows, true) => Some(format!(
+            "the floor of {} was not measured: {}",
+            count(rows, "row"),
+            failure.unwrap_or("base was not linked in another order")
+        )),
+    };
     let untold = findings
         .iter()
         .filter(|finding| matches!(finding.verdict, Verdict::Regressed | Verdict::Improved))

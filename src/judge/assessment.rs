@@ -103,6 +103,16 @@ impl<'a> Assessment<'a> {
         }
     }
 
+    /// Head's instructions relative to base's, minus one, for as much work as base does in one iteration; absent unless
+    /// both were counted and are repeatable.
+    #[must_use]
+    pub fn instructions_change(&self, row: &Row<'_>) -> Option<f64> {
+        let per_iteration = self.counts.change(row.entry.ix)?;
+        let work = row.comparison.work.as_ref();
+        let per_work = work.map_or(1.0, |work| work.base.amount / work.head.amount);
+        Some((1.0 + per_iteration) * per_work - 1.0).filter(|change| change.is_finite())
+    }
+
     /// Rows that are about to be flagged.
     pub fn candidates(&self) -> impl Iterator<Item = &Row<'a>> {
         self.rows.iter().filter(|row| row.is_candidate())

@@ -1,51 +1,51 @@
 //! Rows of counted instructions: exact, so any change is shown and none needs an interval.
 
-use crate::judge::assessment::Assessment;
-use crate::judge::origin::{Counts, relative};
+use crate::judge::assessment::{Assessment, Row};
+use crate::judge::standing::Standing;
 use crate::judge::wording;
 use crate::metric::Metric;
-use crate::recording::{Counted, Entry};
+use crate::recording::Counted;
 use crate::report::{Change, Finding};
 use crate::verdict::Verdict;
 
 /// A finding for each scenario whose instructions were asked for. It is flagged from the threshold on; what two
-/// processes of one side do not agree on is unclear.
+/// processes of one side do not agree on is unclear, and what may not be compared in time may not be here either.
 #[must_use]
 pub fn findings(assessment: &Assessment<'_>) -> Vec<Finding> {
-    let recording = assessment.recording;
-    if !recording.header.plan.measuring.instructions {
+    if !assessment.recording.header.plan.measuring.instructions {
         return Vec::new();
     }
-    let entry = |scenario: u32| recording.scenarios.get(scenario as usize);
-    Counts::of(recording)
-        .iter()
-        .filter_map(|(scenario, sides)| Some(finding(assessment, entry(scenario)?, sides)))
-        .collect()
+    let counted = |row: &Row<'_>| {
+        let sides = assessment.counts.sides(row.entry.ix)?;
+        Some(finding(assessment, row, sides))
+    };
+    assessment.rows.iter().filter_map(counted).collect()
 }
 
-fn finding(assessment: &Assessment<'_>, entry: &Entry, sides: [Option<&Counted>; 2]) -> Finding {
-    let [base, head] = sides.map(|counted| counted.and_then(Counted::agreed));
-    let change = base.zip(head).and_then(|(base, head)| relative(base, head));
+fn finding(assessment: &Assessment<'_>, row: &Row<'_>, sides: [Option<&Counted>; 2]) -> Finding {
+    let scenario = &row.entry.scenario;
+    let change = assessment.instructions_change(row);
     let threshold = assessment.policy.threshold.0;
-    let (verdict, notes) = match change {
-        Some(change) if change >= threshold => (Verdict::Regressed, Vec::new()),
-        Some(change) if change <= -threshold => (Verdict::Improved, Vec::new()),
-        Some(_) => (Verdict::Unchanged, Vec::new()),
-        None => unknown(sides),
+    let (verdict, notes) = match (&row.standing, change) {
+        (Standing::Barred(reason), _) => (Verdict::NotComparable, vec![reason.clone()]),
+        (_, Some(change)) if change >= threshold => (Verdict::Regressed, Vec::new()),
+        (_, Some(change)) if change <= -threshold => (Verdict::Improved, Vec::new()),
+        (_, Some(_)) => (Verdict::Unchanged, Vec::new()),
+        (_, None) => unknown(sides),
     };
     let flagged = matches!(verdict, Verdict::Regressed | Verdict::Improved);
     #[expect(
         clippy::cast_precision_loss,
         reason = "a count of 2^53 instructions takes weeks"
     )]
-    let number = |count: Option<u64>| count.map(|count| count as f64);
+    let [base, head] = sides.map(|counted| Some(counted?.agreed()? as f64));
     Finding {
-        scenario: entry.scenario.id.clone(),
-        kind: entry.scenario.kind,
-        target: entry.scenario.target.clone(),
+        scenario: scenario.id.clone(),
+        kind: scenario.kind,
+        target: scenario.target.clone(),
         metric: Metric::instructions(),
-        base: number(base),
-        head: number(head),
+        base,
+        head,
         change: change.map(|change| Change {
             change,
             low: change,

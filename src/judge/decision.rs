@@ -3,8 +3,9 @@
 //! | excludes 0 | ≥ threshold | > floor | ≥ absolute floor | survives the clock | within ±margin | outcome |
 //! |---|---|---|---|---|---|---|
 //! | yes | yes | yes | yes | yes | any | candidate |
-//! | yes | yes | yes | one of them no, or within the relink floor | | no | blocked: more rounds change nothing |
+//! | yes | yes | yes | one of them no | | no | blocked: more rounds change nothing |
 //! | any other | | | | a step hides nothing of the margin | yes | unchanged |
+//! | all of these, but within the relink floor | | | | | no | open: the floor falls with more rounds |
 //! | any other | | | | a step may hide the margin | yes | blocked |
 //! | any other | | | | | no | open: more rounds may decide |
 //!
@@ -92,7 +93,7 @@ pub fn decide(question: Question<'_>) -> Option<Decision> {
         low: (log_change - half_width).exp_m1(),
         high: (log_change + half_width).exp_m1(),
         floor: log_floor.exp_m1(),
-        detectable: detectable(contrast, half_width, log_floor.max(limits.smallest_log()))?,
+        detectable: detectable(contrast, half_width, log_floor, limits.smallest_log())?,
         reasons: Vec::new(),
     };
     let numbers = [
@@ -117,13 +118,11 @@ pub fn decide(question: Question<'_>) -> Option<Decision> {
         (Outcome::Candidate, Vec::new())
     } else if within && limits.clock <= policy.margin.0 {
         (Outcome::Unchanged, Vec::new())
-    } else if within || relevant {
-        let obstacles = if beyond_layout || !(absolute && survives) {
-            limits.obstacles(question, size, absolute)
-        } else {
-            limits.layout_obstacle()
-        };
-        (Outcome::Blocked, obstacles)
+    } else if within || (relevant && !(absolute && survives)) {
+        (Outcome::Blocked, limits.obstacles(question, size, absolute))
+    } else if relevant {
+        // The floor of few rounds is noise for the larger part, and falls with more of them.
+        (Outcome::Open, vec![limits.layout_obstacle()])
     } else {
         let reason = open_reason(question, &decision, half_width, significant);
         (Outcome::Open, vec![reason])
@@ -139,8 +138,9 @@ pub fn decide(question: Question<'_>) -> Option<Decision> {
 ///
 /// Fixed limits are passed if the estimate exceeds them: `fixed + t(0.9) SE`. The interval's half width `c SE` is an
 /// estimate too and differs from run to run, so its reserve is larger by `sqrt(1 + c^2 / 2 freedom)`: the normal
-/// approximation of the noncentral t (Johnson & Welch 1940, "Applications of the non-central t-distribution").
-fn detectable(contrast: &Contrast, half_width: f64, fixed: f64) -> Option<f64> {
+/// approximation of the noncentral t (Johnson & Welch 1940, "Applications of the non-central t-distribution"). So does
+/// the row's floor, which is the half width of another interval.
+fn detectable(contrast: &Contrast, half_width: f64, log_floor: f64, fixed: f64) -> Option<f64> {
     let Estimate {
         standard_error,
         freedom,
@@ -148,13 +148,19 @@ fn detectable(contrast: &Contrast, half_width: f64, fixed: f64) -> Option<f64> {
     } = contrast.change;
     // Two-sided level 0.2 is the one-sided quantile 0.9.
     let reserve = student::two_sided(0.2, freedom)? * standard_error;
-    let critical = if standard_error > 0.0 {
-        half_width / standard_error
-    } else {
-        0.0
+    let varying = |half_width: f64, standard_error: f64, freedom: f64| {
+        let critical = if standard_error > 0.0 {
+            half_width / standard_error
+        } else {
+            0.0
+        };
+        half_width + reserve * (1.0 + critical.powi(2) / (2.0 * freedom)).sqrt()
     };
-    let varying = half_width + reserve * (1.0 + critical.powi(2) / (2.0 * freedom)).sqrt();
-    Some(varying.max(fixed + reserve).exp_m1())
+    let of_interval = varying(half_width, standard_error, freedom);
+    let of_floor = contrast.null.map_or(log_floor + reserve, |null| {
+        varying(log_floor, null.standard_error, null.freedom)
+    });
+    Some(of_interval.max(of_floor).max(fixed + reserve).exp_m1())
 }
 
 /// What a change must reach whatever the noise.
@@ -198,11 +204,11 @@ impl Limits {
             .max(self.layout.unwrap_or(0.0))
     }
 
-    fn layout_obstacle(&self) -> Vec<String> {
-        vec![format!(
+    fn layout_obstacle(&self) -> String {
+        format!(
             "within the relink floor ({}): base changed that much when only the order of its code did",
             wording::size(self.layout.unwrap_or(0.0).exp_m1())
-        )]
+        )
     }
 
     /// Why a row is blocked; at least one sentence.

@@ -48,7 +48,7 @@ pub fn origin(assessment: &Assessment<'_>, row: &Row<'_>) -> Origin {
         .decided
         .as_ref()
         .map_or(0.0, |decided| decided.decision.log_change);
-    let instructions = assessment.counts.change(row.entry.ix);
+    let instructions = assessment.instructions_change(row);
     let counted = instructions.map(|change| match change {
         0.0 => "instructions equal".to_owned(),
         _ => format!("instructions {}", wording::signed(change)),
@@ -81,11 +81,8 @@ pub fn origin(assessment: &Assessment<'_>, row: &Row<'_>) -> Origin {
         };
     }
     let why = why_no_other_order(assessment.recording, &row.entry.scenario.target);
-    match (counted, why) {
-        (None, why) => Origin::Unknown(why),
-        (Some(counted), Some(why)) => Origin::Place(format!("{counted}, and {why}")),
-        (Some(counted), None) => Origin::Place(format!("{counted}, and not measured in other orders")),
-    }
+    let known: Vec<String> = [counted, why].into_iter().flatten().collect();
+    Origin::Unknown((!known.is_empty()).then(|| known.join(", and ")))
 }
 
 fn why_no_other_order(recording: &Recording, target: &Target) -> Option<String> {
@@ -96,8 +93,8 @@ fn why_no_other_order(recording: &Recording, target: &Target) -> Option<String> 
     failure.map(|why| format!("its code could not be linked in another order: {why}"))
 }
 
-/// How much linking base in other orders changed it, the most that any order did: log scale, `>= 0`. Absent if there is
-/// no relink control. Sees the rounds up to `last`.
+/// How much linking base in other orders changed it, the most that any order did, noise included: log scale, `>= 0`.
+/// Absent if there is no relink control. Sees the rounds up to `last`.
 #[must_use]
 pub fn layout_floor(control: &[Pair], last: u32) -> Option<f64> {
     let seen: Vec<Pair> = control
@@ -137,9 +134,10 @@ impl<'a> Counts<'a> {
         counts
     }
 
-    /// Scenarios that were counted, or were to be, with base's and head's counts.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, [Option<&'a Counted>; 2])> + '_ {
-        self.0.iter().map(|(scenario, sides)| (*scenario, *sides))
+    /// Base's and head's counts of a scenario; absent if it was not to be counted.
+    #[must_use]
+    pub fn sides(&self, scenario: u32) -> Option<[Option<&'a Counted>; 2]> {
+        self.0.get(&scenario).copied()
     }
 
     /// Head's instructions relative to base's, minus one; absent unless both are known.
@@ -157,6 +155,6 @@ impl<'a> Counts<'a> {
     clippy::cast_precision_loss,
     reason = "a count of 2^53 instructions takes weeks"
 )]
-pub fn relative(base: u64, head: u64) -> Option<f64> {
+fn relative(base: u64, head: u64) -> Option<f64> {
     (base > 0).then(|| head as f64 / base as f64 - 1.0)
 }

@@ -46,7 +46,7 @@ pub fn finding(assessment: &Assessment<'_>, row: &Row<'_>, candidates: usize) ->
         head: decided.map_or(row.comparison.head.typical, |decided| Some(decided.contrast.head)),
         change,
         confirmed: None,
-        instructions_change: assessment.counts.change(row.entry.ix),
+        instructions_change: assessment.instructions_change(row),
         verdict: Verdict::Unclear,
         flag: Verdict::Unclear.flag(None, assessment.policy.alert.0),
         notes: Vec::new(),

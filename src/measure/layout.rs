@@ -4,7 +4,7 @@ use super::need::{pending, rounds_in};
 use super::{Lab, MAX_CONFIRM_ROUNDS, MeasureError, Measurement, Stage, Status};
 use crate::judge;
 use crate::layout::{LAYOUTS, Layout};
-use crate::recording::{Counted, Event, Phase, RelaidOutcome};
+use crate::recording::{Counted, Entry, Event, Phase};
 use crate::revision::Side;
 use crate::scenario::Target;
 use std::collections::BTreeSet;
@@ -45,7 +45,7 @@ impl<L: Lab> Measurement<'_, L> {
 
     /// The order in which base is measured as the relink control of this round, if it is.
     pub(super) fn control(&self, phase: Phase, round: u32, target: &Target) -> Option<Layout> {
-        let layout = Layout::of_round(round);
+        let layout = Layout::of_control(round);
         let wanted = self.plan.measuring.relink_control && phase == Phase::Measure;
         (wanted && self.is_linked(Side::Base, target, layout)).then_some(layout)
     }
@@ -100,6 +100,10 @@ impl<L: Lab> Measurement<'_, L> {
         let Some(entry) = self.journal.recording.scenarios.get(scenario as usize) else {
             return Ok(counted);
         };
+        if shares_its_id(entry, &self.journal.recording.scenarios) {
+            counted.failure = Some("another benchmark has the same id, and both run under it".to_owned());
+            return Ok(counted);
+        }
         while counted.instructions.len() < COUNTS && counted.agreed().is_none() {
             match self.lab.count(side, entry)? {
                 Some(Ok(instructions)) => counted.instructions.push(instructions),
@@ -144,23 +148,29 @@ impl<L: Lab> Measurement<'_, L> {
         Ok(())
     }
 
-    /// As many rounds as the confirmation had, each order with as many as every other.
+    /// As many rounds as the confirmation had and the budget allows, each order with as many as every other. Fewer than
+    /// one pair for each order would say nothing; the budget yields to those.
     fn measure_in_other_orders(&mut self, suspects: &BTreeSet<u32>) -> Result<(), MeasureError> {
+        const ONE_EACH: u32 = 2 * LAYOUTS;
         let recording = &self.journal.recording;
-        let rounds = judge::confirmation_rounds(recording, &self.plan.policy)
-            .min(MAX_CONFIRM_ROUNDS)
-            .next_multiple_of(2 * LAYOUTS);
         let linked = |target: &Target| {
             Side::BOTH
                 .iter()
                 .all(|side| Layout::shuffled().all(|layout| self.is_linked(*side, target, layout)))
         };
         let mut jobs = self.jobs(|ix| suspects.contains(&ix));
-        jobs.retain(|job| linked(&job.target) && rounds_in(recording, Phase::Relaid, job.scenario) < rounds);
+        jobs.retain(|job| {
+            linked(&job.target) && rounds_in(recording, Phase::Relaid, job.scenario) < ONE_EACH
+        });
         if jobs.is_empty() {
             return Ok(());
         }
-        let first = recording.next_round(Phase::Relaid).next_multiple_of(2 * LAYOUTS);
+        let wanted = judge::confirmation_rounds(recording, &self.plan.policy)
+            .min(MAX_CONFIRM_ROUNDS)
+            .next_multiple_of(ONE_EACH);
+        let affordable = self.affordable(&jobs) / ONE_EACH * ONE_EACH;
+        let rounds = wanted.min(affordable).max(ONE_EACH);
+        let first = recording.next_round(Phase::Relaid).next_multiple_of(ONE_EACH);
         for round in first..first + rounds {
             self.round(Phase::Relaid, round, &jobs)?;
             if self.interrupted {
@@ -172,9 +182,9 @@ impl<L: Lab> Measurement<'_, L> {
 
     fn is_linked(&self, side: Side, target: &Target, layout: Layout) -> bool {
         self.journal.recording.relaid.iter().any(|relaid| {
-            (relaid.side, relaid.layout) == (side, layout)
+            relaid.side == side
                 && &relaid.target == target
-                && matches!(relaid.outcome, RelaidOutcome::Linked { .. })
+                && relaid.linked().is_some_and(|linked| linked.layout == layout)
         })
     }
 
@@ -193,4 +203,15 @@ impl<L: Lab> Measurement<'_, L> {
     pub(super) fn tell(&mut self, phase: Phase, round: u32) {
         self.watched(Stage::Measuring { phase, round });
     }
+}
+
+/// Whether criterion numbered it, or another one after it: `a` and `a #2` are reached through the same id.
+fn shares_its_id(entry: &Entry, entries: &[Entry]) -> bool {
+    let own = |id: &str| id.split(" #").next().unwrap_or(id).to_owned();
+    let id = own(&entry.scenario.id);
+    entries.iter().any(|other| {
+        other.ix != entry.ix
+            && other.scenario.target == entry.scenario.target
+            && own(&other.scenario.id) == id
+    })
 }

@@ -5,7 +5,8 @@ use super::*;
 use crate::metric::Metric;
 use crate::plan::{Measuring, Policy, Selection};
 use crate::recording::{
-    Build, Contention, End, Executable, Header, IncidentKind, Observation, RelaidOutcome, SCHEMA, SlotRecord,
+    Build, Contention, End, Executable, Header, IncidentKind, Linked, Observation, RelaidOutcome, SCHEMA,
+    SlotRecord,
 };
 use crate::revision::Revision;
 use crate::scenario::{Kind, Scenario, Target};
@@ -42,6 +43,10 @@ struct ScriptedLab<F> {
     start_s: f64,
     /// Instructions of a scenario on a side.
     counts: fn(Side, u32) -> Result<u64, String>,
+    /// The user stops it while executables are linked.
+    interrupts_linking: bool,
+    /// No executable can be linked in another order.
+    cannot_link: bool,
     /// What was to be linked in other orders.
     relayings: Vec<BTreeSet<(Side, Target)>>,
 }
@@ -54,6 +59,8 @@ impl<F: FnMut(&Slot, u32) -> Act> ScriptedLab<F> {
             interrupt_at: None,
             start_s: 0.0,
             counts: |_, _| Err("not counted".to_owned()),
+            interrupts_linking: false,
+            cannot_link: false,
             relayings: Vec::new(),
         }
     }
@@ -125,20 +132,29 @@ impl<F: FnMut(&Slot, u32) -> Act> Lab for ScriptedLab<F> {
 
     fn relay(&mut self, wanted: &BTreeSet<(Side, Target)>) -> Result<Option<Vec<Relaid>>, LabError> {
         self.relayings.push(wanted.clone());
+        if self.interrupts_linking {
+            return Ok(None);
+        }
         let linked = |(side, target): &(Side, Target)| {
             let (side, target) = (*side, target.clone());
             Layout::shuffled().map(move |layout| Relaid {
                 side,
                 target: target.clone(),
-                layout,
-                build_s: 1.0,
-                outcome: RelaidOutcome::Linked {
+                outcome: RelaidOutcome::Linked(Linked {
+                    layout,
                     path: format!("{side}/{}", layout.0),
                     sha256: String::new(),
-                },
+                    build_s: 1.0,
+                }),
             })
         };
-        Ok(Some(wanted.iter().flat_map(linked).collect()))
+        let failed =
+            |(side, target): &(Side, Target)| Relaid::failed(*side, target.clone(), "no linker".to_owned());
+        Ok(Some(if self.cannot_link {
+            wanted.iter().map(failed).collect()
+        } else {
+            wanted.iter().flat_map(linked).collect()
+        }))
     }
 }
 

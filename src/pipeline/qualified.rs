@@ -2,13 +2,12 @@
 
 use super::{
     Ask, Outcome, PipelineError, baseline, build_sides, compare, header, in_workshop, judge, measure_all,
-    relinking, request,
+    relinking, request, waiting,
 };
 use crate::config::Settings;
 use crate::edge::clock::{Stopwatch, arbitrary_seed};
 use crate::edge::git::{self, Repo};
-use crate::edge::home;
-use crate::edge::process;
+use crate::edge::home::Room;
 use crate::edge::store::{self, Journal};
 use crate::edge::view::View;
 use crate::injection::Injection;
@@ -57,10 +56,10 @@ pub fn qualify(ask: &QualifyAsk, view: &View) -> Result<Qualification, PipelineE
         ..Ask::default()
     };
     let mut found = unchanged(ask, &against_itself, view)?;
-    if !ask.inject.is_empty() {
+    if !ask.inject.is_empty() && !found.interrupted {
         injected(ask, &settings, &mut found, view)?;
     }
-    if ask.keep {
+    if ask.keep && !found.interrupted && !found.reports.is_empty() {
         let path = Repo::discover(&ask.cwd)?.root().join(baseline(&found.host));
         store::write(&path, json::render(&found).as_bytes())?;
         view.say(&format!("kept in {}", path.display()));
@@ -79,6 +78,7 @@ fn unchanged(ask: &QualifyAsk, against_itself: &Ask, view: &View) -> Result<Qual
             host: prepared.host.clone(),
             started_at: prepared.header.started_at.clone(),
             wanted: ask.reports,
+            interrupted: false,
             reports: Vec::new(),
             injected: Vec::new(),
         };
@@ -150,13 +150,11 @@ fn injected(
     found: &mut Qualification,
     view: &View,
 ) -> Result<(), PipelineError> {
-    let folder = home::folder("injected")?;
+    let room = Room::of_suite(|holder| waiting(holder, view))?;
+    let folder = room.repository();
     let base = git::scaffold(&folder, &Injection::none().files())?;
     let seed = settings.seed.unwrap_or_default();
     for n in 1..=ask.reports {
-        if process::interrupted() {
-            break;
-        }
         let seed = seed.wrapping_add(n as u64);
         let injection = Injection::of(&ask.inject, seed);
         let head = git::scaffold(&folder, &injection.files())?;
@@ -172,6 +170,7 @@ fn injected(
         };
         let outcome = compare(&ask_one, view)?;
         if was_interrupted(&outcome) {
+            found.interrupted = true;
             break;
         }
         let glance = InjectedGlance::of(&outcome.recording, &outcome.report, |lane| {

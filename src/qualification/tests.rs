@@ -35,6 +35,7 @@ fn qualification(reports: Vec<Glance>, injected: Vec<InjectedGlance>) -> Qualifi
         host: Host::default(),
         started_at: "2026-11-30T10:00:00Z".to_owned(),
         wanted: reports.len(),
+        interrupted: false,
         reports,
         injected,
     }

@@ -5,7 +5,7 @@ use crate::revision::Side;
 use crate::scenario::Target;
 use serde::{Deserialize, Serialize};
 
-/// An executable of one side linked once more, with the same code in another order; or why it could not be.
+/// An executable of one side linked once more, with the same code in another order; or why none could be.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Relaid {
     /// Side it belongs to.
@@ -13,31 +13,57 @@ pub struct Relaid {
     /// Target it was built from.
     #[serde(flatten)]
     pub target: Target,
-    /// Its order, never as built.
-    pub layout: Layout,
-    /// Seconds cargo ran, for all orders of the executable together.
-    pub build_s: f64,
     /// What came of it.
     #[serde(flatten)]
     pub outcome: RelaidOutcome,
 }
 
-/// What came of linking an executable in another order.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What came of linking an executable in other orders.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RelaidOutcome {
-    /// It was copied out: where it is, and what it is.
-    Linked {
-        /// Path relative to the run's folder.
-        path: String,
-        /// SHA-256 of the file.
-        sha256: String,
-    },
-    /// It could not be linked: the last words of cargo, or why it was not tried.
+    /// One of them.
+    Linked(Linked),
+    /// None could be linked: the last words of cargo, or why it was not tried.
     Failure(String),
 }
 
-/// Instructions that one iteration of a scenario takes on one side, with what surrounds it in criterion's test mode.
+/// An executable in another order, copied out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Linked {
+    /// Its order, never as built.
+    pub layout: Layout,
+    /// Path relative to the run's folder.
+    pub path: String,
+    /// SHA-256 of the file.
+    pub sha256: String,
+    /// Seconds cargo ran, for all orders of the executable together.
+    pub build_s: f64,
+}
+
+impl Relaid {
+    /// Nothing could be linked.
+    #[must_use]
+    pub fn failed(side: Side, target: Target, why: String) -> Self {
+        Self {
+            side,
+            target,
+            outcome: RelaidOutcome::Failure(why),
+        }
+    }
+
+    /// The executable, if there is one.
+    #[must_use]
+    pub fn linked(&self) -> Option<&Linked> {
+        match &self.outcome {
+            RelaidOutcome::Linked(linked) => Some(linked),
+            RelaidOutcome::Failure(_) => None,
+        }
+    }
+}
+
+/// Instructions that one iteration of a scenario takes on one side, with what surrounds it in criterion's test mode: on
+/// the thread that calls `iter`, in user space. What other threads and the kernel do for it is not counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
     /// [`Entry::ix`](super::Entry::ix).

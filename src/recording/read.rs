@@ -1,6 +1,6 @@
 //! Reading a recording: line by line, each event checked against those before it.
 
-use super::{Event, Header, Observation, Recording, Relaid, RelaidOutcome, SCHEMA};
+use super::{Event, Header, Observation, Recording, SCHEMA};
 use crate::inside::{is_inside, is_name};
 use serde::Deserialize;
 use std::io::BufRead;
@@ -118,10 +118,16 @@ impl Recording {
                     observation.check()
                 })
             }
-            Event::Relaid(Relaid {
-                outcome: RelaidOutcome::Linked { path, .. },
-                ..
-            }) if !is_inside(Path::new(path)) => Err(format!("`{path}` leads out of the run")),
+            Event::Relaid(relaid) => match relaid.linked() {
+                Some(linked) if !is_inside(Path::new(&linked.path)) => {
+                    Err(format!("`{}` leads out of the run", linked.path))
+                }
+                _ => Ok(()),
+            },
+            Event::Counted(counted) if counted.instructions.len() > MOST_COUNTS => Err(format!(
+                "{} counts of one scenario on one side",
+                counted.instructions.len()
+            )),
             Event::Counted(counted) => known(counted.scenario),
             Event::Incident(incident) => {
                 in_any_run(incident.round.unwrap_or(0))?;
@@ -131,6 +137,9 @@ impl Recording {
         }
     }
 }
+
+/// No scenario is counted so often. Chosen.
+const MOST_COUNTS: usize = 16;
 
 /// No run has so many rounds; rounds of joined recordings are added up and must not overflow. Chosen.
 const LAST_ROUND: u32 = 1 << 24;

@@ -106,7 +106,7 @@ pub struct Finding {
     pub head: Option<f64>,
     /// Relative change with its interval; absent if nothing was compared.
     pub change: Option<Change>,
-    /// Result of the confirmation pass; absent if the row was not in it or it failed.
+    /// Result of the confirmation pass, which an exact row needs none of; absent if the row was not in it or it failed.
     pub confirmed: Option<bool>,
     /// Head's counted instructions relative to base's, minus one; absent if they were not counted or not repeatable.
     pub instructions_change: Option<f64>,

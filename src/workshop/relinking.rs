@@ -6,9 +6,8 @@ use crate::edge::git::Snapshot;
 use crate::edge::home::RunFolder;
 use crate::edge::store;
 use crate::edge::tree::Sides;
-use crate::layout::Layout;
 use crate::plan::Plan;
-use crate::recording::{Relaid, RelaidOutcome};
+use crate::recording::{Linked, Relaid, RelaidOutcome};
 use crate::revision::Side;
 use crate::scenario::Target;
 use std::collections::BTreeSet;
@@ -18,8 +17,8 @@ impl Workshop<'_> {
     /// tree, which is given back as it was.
     ///
     /// # Errors
-    /// [`WorkshopError`] if the tree cannot be laid out, or cargo cannot be used or was interrupted. An executable that
-    /// cannot be linked is an outcome.
+    /// [`WorkshopError`] if the tree cannot be laid out, or cargo was interrupted. Anything else that keeps an executable
+    /// from being linked is an outcome.
     pub fn relink(
         &self,
         plan: &Plan,
@@ -39,8 +38,15 @@ impl Workshop<'_> {
                 continue;
             }
             tree.lay(own, Some(other))?;
-            if !targets.is_empty() {
-                relaid.extend(self.relink_side(side, plan, own, run, &targets)?);
+            match self.relink_side(side, plan, own, run, &targets) {
+                Ok(linked) => relaid.extend(linked),
+                Err(error @ WorkshopError::Cargo(CargoError::Interrupted)) => return Err(error),
+                // The comparison has its numbers; it does without this.
+                Err(error) => {
+                    let failed =
+                        |target: &&Target| Relaid::failed(side, (*target).clone(), error.to_string());
+                    relaid.extend(targets.iter().map(failed));
+                }
             }
         }
         self.view.clear();
@@ -63,15 +69,11 @@ impl Workshop<'_> {
             target_dir: &target_dir,
             selection: &plan.selection,
         };
-        let benches = match cargo.benches() {
-            Ok(benches) => benches,
-            Err(error @ (CargoError::Interrupted | CargoError::Process(_))) => return Err(error.into()),
-            Err(error) => {
-                let failed = |target: &&Target| unlinked(side, target, error.to_string());
-                return Ok(targets.iter().map(failed).collect());
-            }
-        };
-        let resolved = store::read_bytes(&benches.lock_file).ok();
+        if targets.is_empty() {
+            return Ok(Vec::new());
+        }
+        let benches = cargo.benches()?;
+        let resolved = store::read_bytes(&run.lock_file(side)).ok();
         let locked = self.lend_lock_file(snapshot, &benches.lock_file, resolved.as_deref());
         let mut relaid = Vec::new();
         for bench in benches
@@ -87,33 +89,25 @@ impl Workshop<'_> {
             let executables = match relinked.executables {
                 Ok(executables) => executables,
                 Err(failure) => {
-                    relaid.push(unlinked(side, &bench.target, failure));
+                    relaid.push(Relaid::failed(side, bench.target.clone(), failure));
                     continue;
                 }
             };
             for (layout, path) in executables {
                 let name = format!("{}--{name}--{}", bench.target.package, layout.0);
                 let (path, digests) = run.keep(side, &name, &path)?;
-                let sha256 = digests.file;
                 relaid.push(Relaid {
                     side,
                     target: bench.target.clone(),
-                    layout,
-                    build_s: relinked.seconds,
-                    outcome: RelaidOutcome::Linked { path, sha256 },
+                    outcome: RelaidOutcome::Linked(Linked {
+                        layout,
+                        path,
+                        sha256: digests.file,
+                        build_s: relinked.seconds,
+                    }),
                 });
             }
         }
         Ok(relaid)
-    }
-}
-
-fn unlinked(side: Side, target: &Target, why: String) -> Relaid {
-    Relaid {
-        side,
-        target: target.clone(),
-        layout: Layout(1),
-        build_s: 0.0,
-        outcome: RelaidOutcome::Failure(why),
     }
 }

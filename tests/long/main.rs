@@ -125,3 +125,43 @@ fn a_bench_that_never_stops_talking_while_it_is_listed_is_killed_and_its_rows_fa
         "the noise is not repeated"
     );
 }
+
+#[test]
+#[ignore = "compiles the suite of known work and measures it; some three minutes"]
+fn injected_changes_are_real_work_and_are_found() {
+    let at = TestBench::of_suite();
+    let commit = at.script(&five());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("q.json");
+    let ended = at
+        .tool(&[
+            "qualify",
+            &commit,
+            "--reports",
+            "1",
+            "--inject",
+            "50",
+            "--rounds",
+            "8",
+            "--seed",
+            "1",
+            "-o",
+        ])
+        .args(&[file.to_str().unwrap(), "--no-layout-check"])
+        .run();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let found: serde_json::Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    let of = |size: f64| {
+        let rows = found["injected"].as_array().unwrap().iter();
+        rows.into_iter().find(|row| row["size"] == size).unwrap().clone()
+    };
+    let (none, half) = (of(0.0), of(0.5));
+    assert_eq!((&none["rows"], &half["rows"]), (&24.into(), &24.into()));
+    assert_eq!(half["wrong_way"], 0, "{half}");
+    assert!(
+        (0.4..=0.6).contains(&half["measured"].as_f64().unwrap()),
+        "{half}"
+    );
+    assert!(none["measured"].as_f64().unwrap().abs() < 0.05, "{none}");
+    assert!(half["found"].as_u64().unwrap() >= 12, "{half}");
+}

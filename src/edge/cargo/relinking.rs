@@ -1,7 +1,7 @@
 //! Linking a bench executable again and again, with the same code in other orders.
 //!
-//! Only the bench crate itself gets other arguments (`cargo rustc`), so what it is linked from stays as it was built,
-//! and it is compiled once: what looks like the linker is a script that links it once for each order. An order is a
+//! Only the bench crate itself gets other arguments (`cargo rustc`), so what it is linked from stays as it was built
+//! (unless other packages, which are not built here, had switched on features of a dependency), and it is compiled once: what looks like the linker is a script that links it once for each order. An order is a
 //! shuffle of the sections, one function each, by LLVM's linker, which Rust brings along.
 #![expect(
     clippy::disallowed_methods,
@@ -53,7 +53,7 @@ impl Cargo<'_> {
         if self.selection.profile.is_none() {
             args.extend(["--profile".to_owned(), "bench".to_owned()]);
         }
-        args.extend(self.common_args(locked));
+        args.extend(self.common_args(locked, &bench.features));
         args.push("--".to_owned());
         args.push(format!("-Clink-arg=-B{}", folder.display()));
         args.push("-Clink-arg=-fuse-ld=gold".to_owned());
@@ -68,6 +68,11 @@ impl Cargo<'_> {
         })?;
         if finished.ending == Ending::Interrupted {
             return Err(CargoError::Interrupted);
+        }
+        // Its name has the arguments in it, so nobody would ever use it again.
+        for file in &built.benches {
+            let _ = std::fs::remove_file(&file.path);
+            let _ = std::fs::remove_file(file.path.with_extension("d"));
         }
         let file = |layout: Layout| (layout, folder.join(layout.0.to_string()));
         let files: Vec<_> = Layout::shuffled().map(file).collect();

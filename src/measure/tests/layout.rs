@@ -107,6 +107,47 @@ fn counts_that_differ_from_process_to_process_explain_nothing() {
 }
 
 #[test]
+fn what_cannot_be_linked_in_another_order_keeps_its_flag_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder.path().join("r"), 5, minutes(10.0));
+    let mut lab = ScriptedLab::new(everywhere);
+    lab.counts = |_, _| Ok(1_000);
+    lab.cannot_link = true;
+    run(&mut lab, &mut journal);
+    assert_eq!(verdict_of(&journal, "s2"), (Verdict::Regressed, Some(true)));
+    let report = judge::judge(&journal.recording, &Policy::default());
+    let row = report
+        .findings
+        .iter()
+        .find(|finding| finding.scenario == "s2")
+        .unwrap();
+    let note = "not told from code layout: instructions equal, and its code could not be linked in another order: no linker";
+    assert!(row.notes.iter().any(|own| own == note), "{:?}", row.notes);
+    assert!(
+        report
+            .blind_spots
+            .iter()
+            .any(|spot| spot.ends_with("1 flagged row not told from it"))
+    );
+}
+
+#[test]
+fn an_interrupt_among_other_orders_ends_the_run_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder.path().join("r"), 5, minutes(10.0));
+    let mut lab = ScriptedLab::new(only_as_built);
+    lab.counts = |_, _| Ok(1_000);
+    lab.interrupts_linking = true;
+    assert_eq!(run(&mut lab, &mut journal), EndReason::Interrupted);
+    let slots = journal.recording.slots.len();
+    lab.interrupts_linking = false;
+    assert_eq!(run(&mut lab, &mut journal), EndReason::Decided);
+    let later = &journal.recording.slots[slots..];
+    assert!(!later.is_empty() && later.iter().all(|slot| slot.phase == Phase::Relaid));
+    assert_eq!(verdict_of(&journal, "s2").0, Verdict::Unclear);
+}
+
+#[test]
 fn where_nothing_changed_nothing_is_counted_or_linked() {
     let seen = seen(steady, |_, _| Ok(1_000));
     assert_eq!((seen.counted, seen.relayings, seen.relaid_rounds), (0, 0, 0));
