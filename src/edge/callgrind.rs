@@ -42,11 +42,13 @@ fn launch(bench: &Bench, id: &str, scratch: &Path, timeout: Duration) -> Launch 
     let mut launch = bench.launch_once(id, scratch, timeout);
     let executable = std::mem::replace(&mut launch.program, "valgrind".into());
     let mut args: Vec<OsString> = vec!["--tool=callgrind".into(), "--callgrind-out-file=/dev/null".into()];
-    // As the older and the newer mangling of names show them: the newer one appends type parameters.
+    // As the older and the newer mangling of names show them. Callgrind does not try the next pattern where the first
+    // characters match one with a star, so there are no stars but at the end.
     args.extend(COUNTED.iter().flat_map(|name| {
         [
-            format!("--toggle-collect=*Bencher*::{name}").into(),
-            format!("--toggle-collect=*Bencher*::{name}::<*>").into(),
+            format!("--toggle-collect=criterion::bencher::Bencher<M>::{name}").into(),
+            format!("--toggle-collect=criterion::bencher::AsyncBencher<A,M>::{name}").into(),
+            format!("--toggle-collect=<criterion::bencher::Bencher>::{name}::<*>").into(),
         ]
     }));
     args.push(executable);

@@ -71,13 +71,54 @@ fn a_change_that_is_gone_once_the_code_lies_elsewhere_is_layout_and_one_that_sta
 }
 
 #[test]
+fn after_executables_were_linked_in_other_orders_both_sides_are_built_as_ever() {
+    let at = TestBench::of_suite();
+    let base = at.script(&[bench("g/a", 1e5)]);
+    let head = at.script(&[bench("g/a", 1.2e5)]);
+    let folder = tempfile::tempdir().unwrap();
+    let built = |name: &str, args: &[&str]| -> Vec<String> {
+        let file = folder.path().join(name);
+        let ended = at
+            .tool(&[
+                "compare",
+                &base,
+                &head,
+                "--seed",
+                "1",
+                "--rounds",
+                "8",
+                "--recording",
+            ])
+            .args(&[file.to_str().unwrap()])
+            .args(args)
+            .run();
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let text = std::fs::read_to_string(file).unwrap();
+        let events = text
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let builds = events.filter(|event| event["event"] == "build");
+        builds
+            .map(|build| build["executables"][0]["sha256"].to_string())
+            .collect()
+    };
+    let before = built("before.jsonl", &["--no-layout-check"]);
+    let with = built("with.jsonl", &["--relink-control"]);
+    let after = built("after.jsonl", &["--no-layout-check"]);
+    assert_eq!(before.len(), 2);
+    assert_ne!(before[0], before[1]);
+    assert_eq!((&before, &before), (&with, &after));
+}
+
+#[test]
 fn instructions_are_counted_where_valgrind_is_and_missed_by_name_where_it_is_not() {
     let at = TestBench::of_suite();
     // The same instructions in every process.
     let files = suite(&[bench("g/a", 1e5)]).replaced(
         "benches/scripted.rs",
         "bench.play(iters, WORK)",
-        "std::hint::black_box(std::time::Duration::from_nanos(iters * 100_000))",
+        "{ let began = std::time::Instant::now(); \
+         for n in 0..iters * 1000 { std::hint::black_box(n); } began.elapsed() }",
     );
     let base = at.commit(&files);
     let args = ["--rounds", "8", "--measure-identical", "--instructions"];
