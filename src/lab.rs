@@ -122,7 +122,7 @@ impl<'a> Laboratory<'a> {
             .ok_or_else(|| LabError(format!("there is no {side} executable of `{}`", target.target).into()))
     }
 
-    /// Lists the scenarios of all executables: an [`Event::Scenario`] for each, an [`Event::Incident`] for an
+    /// Lists the scenarios of all executables: an [`Event::Scenario`](crate::recording::Event) for each, an incident for an
     /// executable that cannot be listed. `chosen` says whether an id takes part.
     ///
     /// # Errors

@@ -163,5 +163,10 @@ fn injected_changes_are_real_work_and_are_found() {
         "{half}"
     );
     assert!(none["measured"].as_f64().unwrap().abs() < 0.05, "{none}");
-    assert!(half["found"].as_u64().unwrap() >= 12, "{half}");
+    // Eight rounds of 48 rows show little on a busy machine; what could show it must.
+    let number = |key: &str| half[key].as_u64().unwrap();
+    assert!(
+        number("found") > 0 && number("able_found") * 10 >= number("able") * 8,
+        "{half}"
+    );
 }
