@@ -32,7 +32,7 @@ Examples:
   abreast compare --filter '^parse/'     only some benchmarks
   abreast compare --format md -o c.md    also write Markdown
   abreast compare --fail-on regression   exit code 1 if a row regressed
-  abreast compare HEAD HEAD --measure-identical    the noise of this machine
+  abreast qualify --reports 20           how often this machine makes unchanged code look changed
   abreast build main HEAD -o b.tar.zst   build here; elsewhere: abreast record b.tar.zst -o r.jsonl
 
 Exit codes:
@@ -204,14 +204,25 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
 #[must_use]
 pub fn command() -> clap::Command {
     // `judge` measures nothing, so it shows only the settings it heeds; it refuses the others.
-    Cli::command().mut_subcommand("judge", |judge| {
+    let judge = |judge: clap::Command| {
         judge.mut_args(|argument| {
             let measures = argument
                 .get_help_heading()
                 .is_some_and(|heading| MEASURING.contains(&heading));
             argument.hide(measures)
         })
-    })
+    };
+    // `qualify` always measures identical executables, and what it finds is no failure.
+    let qualify = |qualify: clap::Command| {
+        let means_nothing = ["measure_identical", "fail_on", "shard", "instructions"];
+        qualify.mut_args(|argument| {
+            let hidden = means_nothing.contains(&argument.get_id().as_str());
+            argument.hide(hidden)
+        })
+    };
+    Cli::command()
+        .mut_subcommand("judge", judge)
+        .mut_subcommand("qualify", qualify)
 }
 
 /// Headings of settings that a recording has already settled.
