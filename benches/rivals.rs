@@ -104,7 +104,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let base = scaffold(&suite, &Injection::none().files())?;
     let names = [
         "abreast",
-        "criterion --baseline",
+        "criterion, its baselines",
         "critcmp, 5 %",
         "base then head, 15 %",
         "base then head, 30 %",
@@ -245,7 +245,7 @@ impl Run {
             tell("critcmp, 5 %", beyond(0.05));
             tell("base then head, 15 %", beyond(0.15));
             tell("base then head, 30 %", beyond(0.30));
-            tell("criterion --baseline", verdict_of_criterion(&output, id));
+            tell("criterion, its baselines", verdict_of_criterion(&output, id));
         }
         Ok((said, seconds))
     }

@@ -44,7 +44,7 @@ fn relaid(story: &mut Story, ns: impl Fn(At, u32) -> f64) {
 fn of_instructions<'a>(report: &'a Report, id: &str) -> &'a Finding {
     let mut rows = report.findings.iter();
     rows.find(|finding| finding.scenario == id && finding.metric == Metric::instructions())
-        .unwrap()
+        .expect("it was counted")
 }
 
 fn slower(at: At) -> Samples {
