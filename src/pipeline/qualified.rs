@@ -108,6 +108,7 @@ fn unchanged(ask: &QualifyAsk, against_itself: &Ask, view: &View) -> Result<Qual
             );
             let outcome = judge(measure_all(lab, journal, &started, view)?, Vec::new());
             if was_interrupted(&outcome) {
+                found.interrupted = true;
                 break;
             }
             found

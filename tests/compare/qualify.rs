@@ -2,6 +2,7 @@
 
 use crate::support::bench::TestBench;
 use crate::support::script::five;
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 #[test]
@@ -45,4 +46,33 @@ fn unchanged_code_is_measured_as_often_as_asked_for_and_everything_is_written_do
         .map(|report| &report["seed"])
         .collect();
     assert_eq!(seeds, [2, 3, 4]);
+}
+
+#[test]
+fn an_interrupt_ends_it_with_130_and_keeps_no_half_of_it() {
+    let at = TestBench::of_suite();
+    let commit = at.script(&five());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("q.json");
+    let mut run = at
+        .tool(&[
+            "qualify",
+            &commit,
+            "--reports",
+            "50",
+            "--rounds",
+            "8",
+            "--keep",
+            "-o",
+        ])
+        .args(&[file.to_str().unwrap(), "--inject", "10"])
+        .start();
+    run.until("the first report is written", |_| file.exists());
+    run.signal(Signal::SIGINT);
+    let ended = run.wait();
+    assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+    assert!(!at.repository.path.join("baselines").exists());
+    assert!(ended.stdout.contains("(50 were asked for)"), "{}", ended.stdout);
+    let found: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    assert!(found["summary"]["reports"].as_u64().unwrap() >= 1);
 }
