@@ -210,14 +210,9 @@ impl Gathered {
                 .binary_search_by_key(&cell.round, |measured| measured.round);
             let base = self.measured.get(at.ok()?)?.numbers[Side::Base as usize];
             let relinked = cell.numbers[Side::Base as usize];
-            let first = if cell.first == Side::Base {
-                Side::Head
-            } else {
-                Side::Base
-            };
             Some(Cell {
                 numbers: [base, relinked],
-                first,
+                first: cell.first.other(),
                 ..*cell
             })
         };

@@ -168,6 +168,13 @@ struct Arm {
     layout: Layout,
 }
 
+impl Arm {
+    fn of(side: Side, chunk: &Chunk, layout: Layout) -> Self {
+        let first = side == chunk.first;
+        Self { side, first, layout }
+    }
+}
+
 struct Measurement<'a, L> {
     lab: &'a mut L,
     journal: &'a mut Journal,
@@ -313,12 +320,9 @@ impl<L: Lab> Measurement<'_, L> {
             Phase::Relaid => Layout::of_round(round),
             _ => Layout::AS_BUILT,
         };
-        let side = |side: Side| Arm {
-            side,
-            first: side == chunk.first,
-            layout,
-        };
-        let mut arms = vec![side(chunk.first), side(chunk.first.other())];
+        let mut arms = [chunk.first, chunk.first.other()]
+            .map(|side| Arm::of(side, chunk, layout))
+            .to_vec();
         if let Some(layout) = self.control(phase, round, &chunk.target) {
             let first = round.is_multiple_of(2);
             let at = if first { 0 } else { arms.len() };

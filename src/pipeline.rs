@@ -27,7 +27,6 @@ use crate::judge;
 use crate::lab::{Laboratory, Relink};
 use crate::measure::{LabError, measure};
 use crate::plan::{Measuring, Plan, Policy};
-use crate::qualification::quote::quote;
 use crate::recording::{End, EndReason, Event, Header, Host, Recording, SCHEMA};
 use crate::report::{Report, visible};
 use crate::workshop::{Product, Workshop, WorkshopError};
@@ -100,18 +99,33 @@ fn carry_out(ask: &Ask, request: Request, view: &View) -> Result<Recording, Pipe
             let built = build_sides(ask, plan, workshop)?;
             (built.journal, built.run, built.product.sides)
         };
-        let tree = workshop.room.tree();
-        let relink = relinking(workshop, journal.recording.header.plan.clone());
-        let lab = Laboratory::new(
-            workshop.runner,
-            run,
-            &tree,
-            sides,
-            Some(relink),
-            &journal.recording,
-        );
-        measure_all(lab, journal, &started, view)
+        measure_in(workshop, run, sides, journal, &started)
     })
+}
+
+/// Measures what a workshop has built, and can link again.
+fn measure_in(
+    workshop: &Workshop,
+    run: RunFolder,
+    sides: Sides,
+    journal: Journal,
+    started: &Stopwatch,
+) -> Result<Recording, PipelineError> {
+    let recording = &journal.recording;
+    let relink = relinking(workshop, recording.header.plan.clone());
+    let tree = workshop.room.tree();
+    let lab = Laboratory::new(workshop.runner, run, &tree, sides, Some(relink), recording);
+    measure_all(lab, journal, started, workshop.view)
+}
+
+/// A recording of what another one built: begins with what building found out.
+fn begin(path: &Path, header: Header, host: Host, built: &Recording) -> Result<Journal, PipelineError> {
+    let mut journal = Journal::create(path, header)?;
+    journal.append(Event::Host(host))?;
+    for event in built.preparation() {
+        journal.append(event)?;
+    }
+    Ok(journal)
 }
 
 /// How the laboratory gets executables in other orders.
@@ -282,7 +296,7 @@ fn build_sides(ask: &Ask, plan: Plan, workshop: &Workshop) -> Result<Built, Pipe
     let path = ask.recording.clone().unwrap_or_else(|| run.recording());
     let mut journal = Journal::create(&path, header)?;
     let host = machine::host();
-    if let Some(text) = kept_noise(workshop.repo, &host) {
+    if let Some(text) = qualified::kept_noise(workshop.repo, &host) {
         journal.append(Event::Note { text })?;
     }
     journal.append(Event::Host(host))?;
@@ -295,17 +309,6 @@ fn build_sides(ask: &Ask, plan: Plan, workshop: &Workshop) -> Result<Built, Pipe
         run,
         product,
     })
-}
-
-/// What `qualify --keep` found on machines like this one.
-fn kept_noise(repo: &Repo, host: &Host) -> Option<String> {
-    let text = store::read_text(&repo.root().join(baseline(host))).ok()??;
-    quote(&text)
-}
-
-/// Where the noise of machines like this one is kept, relative to the repository.
-fn baseline(host: &Host) -> PathBuf {
-    Path::new("baselines").join(host.class()).join("qualify.json")
 }
 
 /// A run that begins now; its name is that of its folder.

@@ -91,7 +91,11 @@ impl RowGlance {
     }
 
     fn is_flagged(&self) -> bool {
-        matches!(self.verdict, Verdict::Regressed | Verdict::Improved)
+        self.verdict.is_change()
+    }
+
+    fn is_decided(&self) -> bool {
+        self.is_flagged() || self.verdict == Verdict::Unchanged
     }
 }
 
@@ -132,8 +136,7 @@ impl Glance {
     /// Rows that were called unchanged or flagged.
     #[must_use]
     pub fn decided(&self) -> usize {
-        let decided = |row: &&RowGlance| row.is_flagged() || row.verdict == Verdict::Unchanged;
-        self.rows.iter().filter(decided).count()
+        self.rows.iter().filter(|row| row.is_decided()).count()
     }
 }
 
@@ -288,10 +291,7 @@ fn glance(rows: &[&RowGlance]) -> Option<ScenarioGlance> {
         floor: median(&numbers(|row| row.floor)),
         detectable: median(&numbers(|row| row.detectable)),
         change_p90: quantile(&changes, 0.9),
-        decided: rows
-            .iter()
-            .filter(|row| row.is_flagged() || row.verdict == Verdict::Unchanged)
-            .count(),
+        decided: rows.iter().filter(|row| row.is_decided()).count(),
         flagged: rows.iter().filter(|row| row.is_flagged()).count(),
         reports: rows.len(),
     })

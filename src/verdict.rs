@@ -74,6 +74,12 @@ impl Verdict {
         }
     }
 
+    /// Whether it says that something changed.
+    #[must_use]
+    pub fn is_change(self) -> bool {
+        matches!(self, Self::Regressed | Self::Improved)
+    }
+
     /// The flag of this verdict for a change of this size (absolute, as a fraction), given the alert limit.
     #[must_use]
     pub fn flag(self, change: Option<f64>, alert: f64) -> Flag {

@@ -5,7 +5,7 @@ use crate::judge::ruling::CODE;
 use crate::judge::wording;
 use crate::metric::Metric;
 use crate::plan::Harness;
-use crate::recording::{Recording, RelaidOutcome};
+use crate::recording::{Recording, Relaid};
 use crate::report::{Change, Finding};
 use crate::revision::Side;
 use crate::stats::quantile::median;
@@ -248,10 +248,11 @@ fn layout(assessment: &Assessment<'_>, findings: &[Finding]) -> Option<String> {
     let recording = assessment.recording;
     let compared = || assessment.rows.iter().filter(|row| row.decided.is_some());
     let without = compared().filter(|row| row.comparison.control.is_empty()).count();
-    let failure = recording.relaid.iter().find_map(|relaid| match &relaid.outcome {
-        RelaidOutcome::Failure(why) => Some(wording::first_line(why)),
-        RelaidOutcome::Linked(_) => None,
-    });
+    let failure = recording
+        .relaid
+        .iter()
+        .find_map(Relaid::failure)
+        .map(wording::first_line);
     let floor = match (without, recording.header.plan.measuring.relink_control) {
         (0, _) => None,
         (_, false) => Some("its floor was not measured (--relink-control does)".to_owned()),
@@ -263,7 +264,7 @@ fn layout(assessment: &Assessment<'_>, findings: &[Finding]) -> Option<String> {
     };
     let untold = findings
         .iter()
-        .filter(|finding| matches!(finding.verdict, Verdict::Regressed | Verdict::Improved))
+        .filter(|finding| finding.verdict.is_change())
         .filter(|finding| finding.metric == Metric::time())
         .filter(|finding| !finding.notes.iter().any(|note| note.starts_with(CODE)))
         .count();

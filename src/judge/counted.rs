@@ -33,7 +33,6 @@ fn finding(assessment: &Assessment<'_>, row: &Row<'_>, sides: [Option<&Counted>;
         (_, Some(_)) => (Verdict::Unchanged, Vec::new()),
         (_, None) => unknown(sides),
     };
-    let flagged = matches!(verdict, Verdict::Regressed | Verdict::Improved);
     #[expect(
         clippy::cast_precision_loss,
         reason = "a count of 2^53 instructions takes weeks"
@@ -56,7 +55,7 @@ fn finding(assessment: &Assessment<'_>, row: &Row<'_>, sides: [Option<&Counted>;
             per_round: Vec::new(),
             confirmation: None,
         }),
-        confirmed: flagged.then_some(true),
+        confirmed: verdict.is_change().then_some(true),
         instructions_change: change,
         verdict,
         flag: verdict.flag(change, assessment.policy.alert.0),

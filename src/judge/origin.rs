@@ -9,8 +9,7 @@
 use crate::comparison::Pair;
 use crate::judge::assessment::{Assessment, Row};
 use crate::judge::wording;
-use crate::recording::{Counted, Recording, RelaidOutcome};
-use crate::revision::Side;
+use crate::recording::{Counted, Recording, Relaid};
 use crate::scenario::Target;
 use crate::stats::interval;
 use crate::stats::quantile::median;
@@ -86,10 +85,8 @@ pub fn origin(assessment: &Assessment<'_>, row: &Row<'_>) -> Origin {
 }
 
 fn why_no_other_order(recording: &Recording, target: &Target) -> Option<String> {
-    let failure = recording.relaid.iter().find_map(|relaid| match &relaid.outcome {
-        RelaidOutcome::Failure(why) if &relaid.target == target => Some(wording::first_line(why)),
-        _ => None,
-    });
+    let mut of_target = recording.relaid.iter().filter(|relaid| &relaid.target == target);
+    let failure = of_target.find_map(Relaid::failure).map(wording::first_line);
     failure.map(|why| format!("its code could not be linked in another order: {why}"))
 }
 
@@ -97,12 +94,11 @@ fn why_no_other_order(recording: &Recording, target: &Target) -> Option<String> 
 /// Absent if there is no relink control. Sees the rounds up to `last`.
 #[must_use]
 pub fn layout_floor(control: &[Pair], last: u32) -> Option<f64> {
-    let seen: Vec<Pair> = control
-        .iter()
-        .filter(|pair| pair.round <= last)
-        .copied()
-        .collect();
-    by_order(&seen).into_iter().map(f64::abs).reduce(f64::max)
+    let seen = control.partition_point(|pair| pair.round <= last);
+    by_order(&control[..seen])
+        .into_iter()
+        .map(f64::abs)
+        .reduce(f64::max)
 }
 
 /// `ln(head / base)` of each order that has a round of each order of the sides, ascending by order.
@@ -143,8 +139,9 @@ impl<'a> Counts<'a> {
     /// Head's instructions relative to base's, minus one; absent unless both are known.
     #[must_use]
     pub fn change(&self, scenario: u32) -> Option<f64> {
-        let sides = self.0.get(&scenario)?;
-        let [base, head] = Side::BOTH.map(|side| sides[side as usize].and_then(Counted::agreed));
+        let [base, head] = self
+            .sides(scenario)?
+            .map(|counted| counted.and_then(Counted::agreed));
         relative(base?, head?)
     }
 }

@@ -21,6 +21,9 @@ impl<L: Lab> Measurement<'_, L> {
             return Ok(());
         }
         let suspects = self.suspects();
+        if suspects.is_empty() {
+            return Ok(());
+        }
         self.count(&suspects)?;
         let suspects = self.suspects();
         self.relay(&Side::BOTH, &self.targets(&suspects))?;

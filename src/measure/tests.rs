@@ -8,6 +8,7 @@ use crate::recording::{
     Build, Contention, End, Executable, Header, IncidentKind, Linked, Observation, RelaidOutcome, SCHEMA,
     SlotRecord,
 };
+use crate::report::Finding;
 use crate::revision::Revision;
 use crate::scenario::{Kind, Scenario, Target};
 use crate::verdict::Verdict;
@@ -266,13 +267,14 @@ fn run<F: FnMut(&Slot, u32) -> Act>(lab: &mut ScriptedLab<F>, journal: &mut Jour
     measure(lab, journal, &mut |_| {}).unwrap()
 }
 
-fn verdict_of(journal: &Journal, id: &str) -> (Verdict, Option<bool>) {
+fn finding_of(journal: &Journal, id: &str) -> Finding {
     let report = judge::judge(&journal.recording, &Policy::default());
-    let finding = report
-        .findings
-        .iter()
-        .find(|finding| finding.scenario == id)
-        .unwrap();
+    let mut rows = report.findings.into_iter();
+    rows.find(|finding| finding.scenario == id).unwrap()
+}
+
+fn verdict_of(journal: &Journal, id: &str) -> (Verdict, Option<bool>) {
+    let finding = finding_of(journal, id);
     (finding.verdict, finding.confirmed)
 }
 

@@ -90,11 +90,7 @@ impl<L: Lab> Measurement<'_, L> {
                     if self.interrupted || self.journal.recording.measured_s() > end_s {
                         return self.give_up_unseen(lonely.iter().map(|(_, ix)| *ix));
                     }
-                    let arm = Arm {
-                        side,
-                        first: side == chunk.first,
-                        layout: Layout::AS_BUILT,
-                    };
+                    let arm = Arm::of(side, &chunk, Layout::AS_BUILT);
                     self.slots(Phase::Warmup, round, arm, &chunk)?;
                 }
             }

@@ -1,8 +1,8 @@
 //! The stories of a bundle: built in one place, measured in another.
 
 use super::{
-    Ask, Built, PipelineError, announce, build_sides, header, in_workshop, measure_all, request, unfinished,
-    waiting,
+    Ask, Built, PipelineError, announce, begin, build_sides, header, in_workshop, measure_all, request,
+    unfinished, waiting,
 };
 use crate::config::Settings;
 use crate::edge::archive;
@@ -72,7 +72,7 @@ pub fn record_bundle(ask: &BundleAsk, view: &View) -> Result<Recording, Pipeline
     let journal = if ask.resume {
         unfinished(vec![ask.recording.clone()], &plan, view)?
     } else {
-        begin(ask, &built, plan, &digest)?
+        begin_from(ask, &built, plan, &digest)?
     };
     run.verify(&journal.recording)?;
     let lab = Laboratory::new(&runner, run, &room.tree(), sides, None, &journal.recording);
@@ -91,13 +91,14 @@ fn planned(built: &Recording, settings: &Settings) -> Result<Plan, PipelineError
     Ok(plan)
 }
 
-/// A recording that begins with what building recorded, and says where that was.
-fn begin(ask: &BundleAsk, built: &Recording, plan: Plan, digest: &str) -> Result<Journal, PipelineError> {
-    let mut journal = Journal::create(&ask.recording, header(plan))?;
-    journal.append(Event::Host(machine::host()))?;
-    for event in built.preparation() {
-        journal.append(event)?;
-    }
+/// A recording that says where it was built.
+fn begin_from(
+    ask: &BundleAsk,
+    built: &Recording,
+    plan: Plan,
+    digest: &str,
+) -> Result<Journal, PipelineError> {
+    let mut journal = begin(&ask.recording, header(plan), machine::host(), built)?;
     let text = format!(
         "measured from the bundle {}, which was built on {} ({})",
         &digest[..16],

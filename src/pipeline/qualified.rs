@@ -1,22 +1,21 @@
 //! The story of `qualify`: one commit against itself, many times, and a suite with known changes in it.
 
 use super::{
-    Ask, Outcome, PipelineError, baseline, build_sides, compare, header, in_workshop, judge, measure_all,
-    relinking, request, waiting,
+    Ask, PipelineError, begin, build_sides, compare, header, in_workshop, judge, measure_in, request, waiting,
 };
 use crate::config::Settings;
 use crate::edge::clock::{Stopwatch, arbitrary_seed};
 use crate::edge::git::{self, Repo};
 use crate::edge::home::Room;
-use crate::edge::store::{self, Journal};
+use crate::edge::store;
 use crate::edge::view::View;
 use crate::injection::Injection;
-use crate::lab::Laboratory;
 use crate::plan::{Measuring, Plan};
+use crate::qualification::quote::quote;
 use crate::qualification::{Glance, InjectedGlance, Qualification, json};
-use crate::recording::{EndReason, Event, Recording};
+use crate::recording::{Host, Recording};
 use crate::units::count;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What `qualify` is asked for.
 #[derive(Debug, Clone)]
@@ -86,28 +85,17 @@ fn unchanged(ask: &QualifyAsk, against_itself: &Ask, view: &View) -> Result<Qual
         for n in 1..=ask.reports {
             let started = Stopwatch::start();
             let plan = reseeded(&prepared, seed, n);
-            let journal = begin(
-                &prepared,
-                plan.clone(),
-                built.run.path(&format!("report-{n}.jsonl")),
-            )?;
+            let path = built.run.path(&format!("report-{n}.jsonl"));
+            let mut header = header(plan.clone());
+            header.run.clone_from(&prepared.header.run);
+            let journal = begin(&path, header, prepared.host.clone(), &prepared)?;
             let sides = match sides.take() {
                 Some(sides) => sides,
                 None => workshop.lay_again(&plan)?,
             };
-            let relink = relinking(workshop, plan);
-            let tree = workshop.room.tree();
-            let run = built.run.clone();
-            let lab = Laboratory::new(
-                workshop.runner,
-                run,
-                &tree,
-                sides,
-                Some(relink),
-                &journal.recording,
-            );
-            let outcome = judge(measure_all(lab, journal, &started, view)?, Vec::new());
-            if was_interrupted(&outcome) {
+            let recording = measure_in(workshop, built.run.clone(), sides, journal, &started)?;
+            let outcome = judge(recording, Vec::new());
+            if outcome.recording.interrupted() {
                 found.interrupted = true;
                 break;
             }
@@ -130,18 +118,6 @@ fn reseeded(prepared: &Recording, seed: u64, n: usize) -> Plan {
         },
         ..plan
     }
-}
-
-/// A recording that begins with what building recorded.
-fn begin(prepared: &Recording, plan: Plan, path: PathBuf) -> Result<Journal, PipelineError> {
-    let mut header = header(plan);
-    header.run.clone_from(&prepared.header.run);
-    let mut journal = Journal::create(&path, header)?;
-    journal.append(Event::Host(prepared.host.clone()))?;
-    for event in prepared.preparation() {
-        journal.append(event)?;
-    }
-    Ok(journal)
 }
 
 /// Reports of a suite with injected changes: other lanes are slower in each.
@@ -170,7 +146,7 @@ fn injected(
             ..Ask::default()
         };
         let outcome = compare(&ask_one, view)?;
-        if was_interrupted(&outcome) {
+        if outcome.recording.interrupted() {
             found.interrupted = true;
             break;
         }
@@ -206,14 +182,6 @@ fn measuring_only(settings: &Settings) -> Settings {
     }
 }
 
-fn was_interrupted(outcome: &Outcome) -> bool {
-    outcome
-        .recording
-        .ends
-        .iter()
-        .any(|end| end.reason == EndReason::Interrupted)
-}
-
 fn announce(n: usize, of: usize, glance: Option<&Glance>, view: &View) {
     if let Some(glance) = glance {
         let flagged = match glance.flagged() {
@@ -233,4 +201,15 @@ fn save(ask: &QualifyAsk, found: &Qualification) -> Result<(), PipelineError> {
         Some(path) => Ok(store::write(path, json::render(found).as_bytes())?),
         None => Ok(()),
     }
+}
+
+/// What `qualify --keep` found on machines like this one.
+pub(super) fn kept_noise(repo: &Repo, host: &Host) -> Option<String> {
+    let text = store::read_text(&repo.root().join(baseline(host))).ok()??;
+    quote(&text)
+}
+
+/// Where the noise of machines like this one is kept, relative to the repository.
+fn baseline(host: &Host) -> PathBuf {
+    Path::new("baselines").join(host.class()).join("qualify.json")
 }

@@ -2,6 +2,7 @@
 
 use super::{Detection, Glance, Qualification, ScenarioGlance, Share};
 use crate::recording::Host;
+use crate::report::json::{WireRevision, pretty};
 use serde::Serialize;
 
 /// Name and version of the format.
@@ -10,9 +11,7 @@ pub const SCHEMA: &str = "abreast/qualify/1";
 /// Pretty-printed JSON with a final newline.
 #[must_use]
 pub fn render(of: &Qualification) -> String {
-    let mut text = serde_json::to_string_pretty(&Wire::new(of)).unwrap_or_default();
-    text.push('\n');
-    text
+    pretty(&Wire::new(of))
 }
 
 #[derive(Serialize)]
@@ -25,12 +24,6 @@ struct Wire<'a> {
     reports: Vec<WireReport>,
     scenarios: Vec<WireScenario>,
     injected: Vec<WireDetection>,
-}
-
-#[derive(Serialize)]
-struct WireRevision<'a> {
-    label: &'a str,
-    sha: &'a str,
 }
 
 #[derive(Serialize)]
@@ -91,10 +84,7 @@ impl<'a> Wire<'a> {
     fn new(of: &'a Qualification) -> Self {
         Self {
             schema: SCHEMA,
-            revision: WireRevision {
-                label: &of.revision.label,
-                sha: &of.revision.sha,
-            },
+            revision: WireRevision::new(&of.revision),
             host: &of.host,
             started_at: &of.started_at,
             summary: Summary::new(of),

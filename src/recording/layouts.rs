@@ -60,6 +60,15 @@ impl Relaid {
             RelaidOutcome::Failure(_) => None,
         }
     }
+
+    /// Why there is none.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        match &self.outcome {
+            RelaidOutcome::Linked(_) => None,
+            RelaidOutcome::Failure(why) => Some(why),
+        }
+    }
 }
 
 /// Instructions that one iteration of a scenario takes on one side, with what surrounds it in criterion's test mode: on

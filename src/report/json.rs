@@ -17,9 +17,14 @@ pub const SCHEMA: &str = "abreast/report/1";
 /// The report as pretty-printed JSON with a final newline.
 #[must_use]
 pub fn render(report: &Report) -> String {
+    pretty(&Wire::new(report))
+}
+
+/// Pretty-printed JSON with a final newline.
+pub(crate) fn pretty(wire: &impl Serialize) -> String {
     // Serialising plain structs with string keys into memory has no way to fail; the fallback keeps the signature
     // honest without a panic.
-    let mut text = serde_json::to_string_pretty(&Wire::new(report)).unwrap_or_default();
+    let mut text = serde_json::to_string_pretty(wire).unwrap_or_default();
     text.push('\n');
     text
 }
@@ -38,8 +43,9 @@ struct Wire<'a> {
     findings: Vec<Row<'a, &'a [String]>>,
 }
 
+/// A commit as JSON.
 #[derive(Serialize)]
-struct WireRevision<'a> {
+pub(crate) struct WireRevision<'a> {
     label: &'a str,
     sha: &'a str,
 }
@@ -109,7 +115,7 @@ impl<'a> Wire<'a> {
 }
 
 impl<'a> WireRevision<'a> {
-    fn new(revision: &'a Revision) -> Self {
+    pub(crate) fn new(revision: &'a Revision) -> Self {
         Self {
             label: &revision.label,
             sha: &revision.sha,

@@ -1,8 +1,9 @@
 //! Linking a bench executable again and again, with the same code in other orders.
 //!
 //! Only the bench crate itself gets other arguments (`cargo rustc`), so what it is linked from stays as it was built
-//! (unless other packages, which are not built here, had switched on features of a dependency), and it is compiled once: what looks like the linker is a script that links it once for each order. An order is a
-//! shuffle of the sections, one function each, by LLVM's linker, which Rust brings along.
+//! (unless other packages, which are not built here, had switched on features of a dependency), and it is compiled once:
+//! what looks like the linker is a script that links it once for each order. An order is a shuffle of the sections, one
+//! function each, by LLVM's linker, which Rust brings along.
 #![expect(
     clippy::disallowed_methods,
     reason = "this file is where the script that links is written"

@@ -36,12 +36,7 @@ fn seen(script: fn(&Slot, u32) -> Act, counts: fn(Side, u32) -> Result<u64, Stri
     let mut lab = ScriptedLab::new(script);
     lab.counts = counts;
     run(&mut lab, &mut journal);
-    let report = judge::judge(&journal.recording, &Policy::default());
-    let row = report
-        .findings
-        .iter()
-        .find(|finding| finding.scenario == "s2")
-        .unwrap();
+    let row = finding_of(&journal, "s2");
     Seen {
         verdict: row.verdict,
         notes: row.notes.join("\n"),
