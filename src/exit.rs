@@ -79,7 +79,10 @@ impl Exit {
     pub fn of_qualification(found: &Qualification) -> Self {
         if found.interrupted {
             Self::Interrupted
-        } else if found.reports.iter().all(|report| report.rows.is_empty()) && found.injected.is_empty() {
+        } else if found.reports.iter().all(|report| report.rows.is_empty())
+            && found.injected.is_empty()
+            && found.shifted.is_empty()
+        {
             Self::Nothing
         } else {
             Self::Ok

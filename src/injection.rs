@@ -1,31 +1,50 @@
-//! A benchmark suite with known changes in it: what `qualify --inject` measures.
+//! A benchmark suite with known changes in it: what `qualify --inject` and `qualify --shift` measure.
 //!
 //! Every lane does 100 units of work; on head, some do more. The number of units is data that the compiler cannot see
 //! through, so both sides run the same instructions, just not equally often, and a change of 5 % is five units of a
-//! hundred.
+//! hundred. Or no lane does more, and a function that nothing measured calls comes before all others: what is measured
+//! is at another place then, and should take as long.
 
-use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom as _;
+use rand::{RngExt as _, SeedableRng};
+use std::fmt::Write as _;
 
 /// Number of lanes; the suite's own sources make them.
 pub const LANES: usize = 48;
+
+/// Statements of the largest unrelated function; each is some ten bytes of instructions.
+const STATEMENTS: u32 = 200;
 
 /// A suite in which some lanes are slower by a whole number of percent; 0 where nothing is added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Injection {
     extra: [u32; LANES],
+    /// Statements of the unrelated function.
+    unrelated: u32,
 }
 
 impl Injection {
     /// Nothing is slower: base.
     #[must_use]
     pub fn none() -> Self {
-        Self { extra: [0; LANES] }
+        Self {
+            extra: [0; LANES],
+            unrelated: 0,
+        }
     }
 
-    /// Each of these sizes, and nothing, for as many lanes as any other (as far as they can be shared), dealt by chance:
-    /// head.
+    /// Nothing is slower, but an unrelated function of a size that the seed decides is before everything: head.
+    #[must_use]
+    pub fn shift(seed: u64) -> Self {
+        Self {
+            unrelated: ChaCha8Rng::seed_from_u64(seed).random_range(1..=STATEMENTS),
+            ..Self::none()
+        }
+    }
+
+    /// Each of these sizes, and nothing, for as many lanes as any other (as far as they can be shared), dealt by
+    /// chance: head.
     #[must_use]
     pub fn of(sizes: &[u32], seed: u64) -> Self {
         let mut deck: Vec<u32> = std::iter::once(0)
@@ -36,7 +55,10 @@ impl Injection {
         deck.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
         let mut extra = [0; LANES];
         extra.copy_from_slice(&deck);
-        Self { extra }
+        Self {
+            extra,
+            ..Self::none()
+        }
     }
 
     /// What was added to the lane that registers as the `n`-th, in percent.
@@ -67,8 +89,23 @@ impl Injection {
                 "src/lib.rs",
                 include_str!("../assets/injection/lib.rs").to_owned(),
             ),
+            ("src/unrelated.rs", unrelated(self.unrelated)),
         ]
     }
+}
+
+/// A module with a function that is linked though nothing calls it; an empty one for 0 statements.
+fn unrelated(statements: u32) -> String {
+    let mut text = "//! Code that nothing measured calls.\n".to_owned();
+    if statements > 0 {
+        text.push_str("\n#[used]\nstatic LINKED: fn(u64) -> u64 = unrelated;\n\n#[inline(never)]\n");
+        text.push_str("fn unrelated(mut state: u64) -> u64 {\n");
+        for n in 1..=statements {
+            let _ = writeln!(text, "    state = std::hint::black_box(state ^ {});", n * 7919);
+        }
+        text.push_str("    state\n}\n");
+    }
+    text
 }
 
 #[cfg(test)]
@@ -97,5 +134,16 @@ mod tests {
             .map(|(base, _)| base.0)
             .collect();
         assert_eq!(differing, ["src/extra.rs"]);
+    }
+
+    #[test]
+    fn a_shift_adds_a_function_of_another_size_each_time_and_no_work() {
+        let (one, other) = (Injection::shift(1), Injection::shift(2));
+        assert_ne!(one, other);
+        assert_eq!(one, Injection::shift(1));
+        assert!((0..LANES).all(|n| one.percent(n) == 0));
+        let text = |of: &Injection| of.files().pop().unwrap().1;
+        assert_eq!(text(&Injection::none()).lines().count(), 1);
+        assert_eq!(text(&one).matches("black_box").count(), one.unrelated as usize);
     }
 }

@@ -2,12 +2,16 @@
 //! small a change each scenario could have shown, what running second costs; and, of injected changes, how many were
 //! found.
 
+pub mod detection;
 pub mod json;
 pub mod quote;
 pub mod text;
 
+pub use detection::{Detection, InjectedGlance, InjectedRow};
+
 use crate::comparison::{Comparison, compare};
 use crate::judge::account::SLOWED;
+use crate::judge::ruling::PLACE;
 use crate::metric::Metric;
 use crate::recording::{Host, Recording};
 use crate::report::{Finding, Report};
@@ -38,6 +42,8 @@ pub struct Qualification {
     pub reports: Vec<Glance>,
     /// Reports of a suite with injected changes.
     pub injected: Vec<InjectedGlance>,
+    /// Reports of the same suite with an unrelated function before everything, and no other change.
+    pub shifted: Vec<Glance>,
 }
 
 /// One report of unchanged code, at a glance.
@@ -74,6 +80,8 @@ pub struct RowGlance {
     pub detectable: Option<f64>,
     /// What was said.
     pub verdict: Verdict,
+    /// Whether the place of the code may have made the change.
+    pub suspected: bool,
 }
 
 impl RowGlance {
@@ -87,6 +95,7 @@ impl RowGlance {
             floor: change.map(|change| change.floor),
             detectable: change.map(|change| change.detectable),
             verdict: finding.verdict,
+            suspected: finding.notes.iter().any(|note| note.starts_with(PLACE)),
         }
     }
 
@@ -131,6 +140,12 @@ impl Glance {
     #[must_use]
     pub fn flagged(&self) -> usize {
         self.rows.iter().filter(|row| row.is_flagged()).count()
+    }
+
+    /// Rows that moved, were repeated by fresh processes, and were not flagged because it may be the place of the code.
+    #[must_use]
+    pub fn suspected(&self) -> usize {
+        self.rows.iter().filter(|row| row.suspected).count()
     }
 
     /// Rows that were called unchanged or flagged.
@@ -205,8 +220,13 @@ impl Qualification {
     /// Reports in which anything was flagged.
     #[must_use]
     pub fn flagged_reports(&self) -> Share {
-        let flagged = self.reports.iter().filter(|report| report.flagged() > 0).count();
-        Share::of(flagged, self.reports.len())
+        flagged(&self.reports)
+    }
+
+    /// Reports with an unrelated function before everything in which anything was flagged.
+    #[must_use]
+    pub fn flagged_shifted(&self) -> Share {
+        flagged(&self.shifted)
     }
 
     /// Rows that were flagged.
@@ -278,6 +298,11 @@ impl Qualification {
     }
 }
 
+fn flagged(reports: &[Glance]) -> Share {
+    let flagged = reports.iter().filter(|report| report.flagged() > 0).count();
+    Share::of(flagged, reports.len())
+}
+
 fn glance(rows: &[&RowGlance]) -> Option<ScenarioGlance> {
     let numbers = |number: fn(&RowGlance) -> Option<f64>| -> Vec<f64> {
         rows.iter().filter_map(|row| number(row)).collect()
@@ -295,96 +320,6 @@ fn glance(rows: &[&RowGlance]) -> Option<ScenarioGlance> {
         flagged: rows.iter().filter(|row| row.is_flagged()).count(),
         reports: rows.len(),
     })
-}
-
-/// One report of a suite with injected changes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct InjectedGlance {
-    /// Seed of its orders, and of which lane got which change.
-    pub seed: u64,
-    /// Its rows.
-    pub rows: Vec<InjectedRow>,
-}
-
-/// One row of it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct InjectedRow {
-    /// What was added, in percent.
-    pub percent: u32,
-    /// What was found.
-    pub found: RowGlance,
-}
-
-impl InjectedGlance {
-    /// The rows of a report, each with what was added to it; rows of unknown lanes are left out.
-    #[must_use]
-    pub fn of(recording: &Recording, report: &Report, percent: impl Fn(usize) -> u32) -> Self {
-        let added: BTreeMap<&str, u32> = recording
-            .scenarios
-            .iter()
-            .enumerate()
-            .map(|(n, entry)| (entry.scenario.id.as_str(), percent(n)))
-            .collect();
-        let row = |finding: &Finding| {
-            let percent = *added.get(finding.scenario.as_str())?;
-            let found = RowGlance::of(finding);
-            Some(InjectedRow { percent, found })
-        };
-        Self {
-            seed: recording.header.plan.measuring.seed,
-            rows: report
-                .findings
-                .iter()
-                .filter(|finding| is_measured(finding))
-                .filter_map(row)
-                .collect(),
-        }
-    }
-}
-
-/// What became of injected changes of one size.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Detection {
-    /// The size, in percent; 0 where nothing was added.
-    pub percent: u32,
-    /// Rows with it.
-    pub rows: usize,
-    /// Those called slower.
-    pub found: usize,
-    /// Those whose own figure says that they could show a change of this size.
-    pub able: usize,
-    /// Those of them called slower.
-    pub able_found: usize,
-    /// One-sided 95 % lower bound of the probability that such a row is.
-    pub able_lower: f64,
-    /// Rows called faster.
-    pub wrong_way: usize,
-    /// What was measured: median.
-    pub measured: Option<f64>,
-}
-
-impl Detection {
-    fn of(percent: u32, rows: &[&InjectedRow]) -> Self {
-        let size = f64::from(percent) / 100.0;
-        let is_found = |row: &&&InjectedRow| row.found.verdict == Verdict::Regressed;
-        let is_able = |row: &&&InjectedRow| row.found.detectable.is_some_and(|detectable| detectable <= size);
-        let able = rows.iter().filter(is_able).count();
-        let able_found = rows.iter().filter(is_able).filter(is_found).count();
-        let measured: Vec<f64> = rows.iter().filter_map(|row| row.found.change).collect();
-        Self {
-            percent,
-            rows: rows.len(),
-            found: rows.iter().filter(is_found).count(),
-            able,
-            able_found,
-            able_lower: proportion::lower(able_found, able, BOUND),
-            wrong_way: rows
-                .iter()
-                .filter(|row| row.found.verdict == Verdict::Improved)
-                .count(),
-            measured: median(&measured),
-        }
-    }
 }
 
 #[cfg(test)]

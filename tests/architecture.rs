@@ -38,7 +38,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("judge", &["comparison", "metric", "plan", "recording", "revision", "scenario", "stats", "units",
         "verdict", "report::Change", "report::Elapsed", "report::Finding", "report::Method", "report::Report"]),
     ("injection", &[]),
-    ("qualification", &["comparison", "judge::account::SLOWED", "metric", "recording", "report", "revision", "scenario",
+    ("qualification", &["comparison", "judge::account::SLOWED", "judge::ruling::PLACE", "metric", "recording", "report", "revision", "scenario",
         "stats", "units", "verdict"]),
     ("exit", &["qualification", "recording", "report::Report", "verdict"]),
     ("config", &["exit::FailOn", "plan", "run_files", "units"]),

@@ -1,6 +1,8 @@
 //! Work in units of one percent: each lane does the same unit over and over, and a side that is to be slower does it
 //! more often.
 
+mod unrelated;
+
 mod extra;
 
 pub use extra::EXTRA;

@@ -31,6 +31,9 @@ pub(super) struct Qualify {
         help_heading = "How it is measured"
     )]
     inject: Vec<u32>,
+    /// Also make as many reports of that suite in which nothing is slower, but all code is at another place
+    #[arg(long, help_heading = "How it is measured")]
+    shift: bool,
     #[command(flatten)]
     settings: Settings,
     /// File for everything that was found, as JSON; written anew after each report
@@ -51,6 +54,7 @@ impl Qualify {
             settings: self.settings.clone(),
             reports: self.reports,
             inject: self.inject.clone(),
+            shift: self.shift,
             output: self.output.clone(),
             keep: self.keep,
         };

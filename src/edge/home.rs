@@ -95,7 +95,7 @@ impl Room {
         Self::enter(&format!("bundle-{short}"), waiting)
     }
 
-    /// The room of the suite with injected changes, in which its repository is too.
+    /// The room of the suite with known changes, in which its repository is too.
     ///
     /// # Errors
     /// As [`Room::of_repository`].

@@ -156,6 +156,8 @@ fn apply(finding: &mut Finding, confirmation: Confirmation, first: f64) {
 
 /// Begins the note of a flagged row whose change is not due to the place of its code.
 pub const CODE: &str = "the code, not its layout";
+/// Begins the note of one that may be, and is not flagged.
+pub const PLACE: &str = "layout suspected";
 
 /// A change that the place of the code may have made is not flagged.
 fn tell_origin(finding: &mut Finding, origin: Origin) {
@@ -163,7 +165,7 @@ fn tell_origin(finding: &mut Finding, origin: Origin) {
         Origin::Code(reason) => finding.notes.push(format!("{CODE}: {reason}")),
         Origin::Place(reason) => {
             finding.verdict = Verdict::Unclear;
-            finding.notes.push(format!("layout suspected: {reason}"));
+            finding.notes.push(format!("{PLACE}: {reason}"));
         }
         Origin::Unknown(reason) => finding
             .notes

@@ -1,7 +1,8 @@
 //! The story of `qualify`: one commit against itself, many times, and a suite with known changes in it.
 
 use super::{
-    Ask, PipelineError, begin, build_sides, compare, header, in_workshop, judge, measure_in, request, waiting,
+    Ask, Outcome, PipelineError, begin, build_sides, compare, header, in_workshop, judge, measure_in,
+    request, waiting,
 };
 use crate::config::Settings;
 use crate::edge::clock::{Stopwatch, arbitrary_seed};
@@ -15,6 +16,7 @@ use crate::qualification::quote::quote;
 use crate::qualification::{Glance, InjectedGlance, Qualification, json};
 use crate::recording::{Host, Recording};
 use crate::units::count;
+use crate::verdict::Verdict;
 use std::path::{Path, PathBuf};
 
 /// What `qualify` is asked for.
@@ -30,6 +32,8 @@ pub struct QualifyAsk {
     pub reports: usize,
     /// Changes to inject, in percent.
     pub inject: Vec<u32>,
+    /// Whether as many reports are made in which only the place of the code changes.
+    pub shift: bool,
     /// File that is written anew after each report.
     pub output: Option<PathBuf>,
     /// Keep what was found in the repository, for reports on machines like this one to quote.
@@ -58,6 +62,9 @@ pub fn qualify(ask: &QualifyAsk, view: &View) -> Result<Qualification, PipelineE
     if !ask.inject.is_empty() && !found.interrupted {
         injected(ask, &settings, &mut found, view)?;
     }
+    if ask.shift && !found.interrupted {
+        shifted(ask, &settings, &mut found, view)?;
+    }
     if ask.keep && !found.interrupted && !found.reports.is_empty() {
         let path = Repo::discover(&ask.cwd)?.root().join(baseline(&found.host));
         store::write(&path, json::render(&found).as_bytes())?;
@@ -80,6 +87,7 @@ fn unchanged(ask: &QualifyAsk, against_itself: &Ask, view: &View) -> Result<Qual
             interrupted: false,
             reports: Vec::new(),
             injected: Vec::new(),
+            shifted: Vec::new(),
         };
         let mut sides = Some(built.product.sides);
         for n in 1..=ask.reports {
@@ -102,7 +110,11 @@ fn unchanged(ask: &QualifyAsk, against_itself: &Ask, view: &View) -> Result<Qual
             found
                 .reports
                 .push(Glance::of(&outcome.recording, &outcome.report));
-            announce(n, ask.reports, found.reports.last(), view);
+            announce(
+                &format!("report {n} of {}", ask.reports),
+                found.reports.last(),
+                view,
+            );
             save(ask, &found)?;
         }
         Ok(found)
@@ -120,12 +132,67 @@ fn reseeded(prepared: &Recording, seed: u64, n: usize) -> Plan {
     }
 }
 
-/// Reports of a suite with injected changes: other lanes are slower in each.
+/// Reports of the suite with injected changes: other lanes are slower in each.
 fn injected(
     ask: &QualifyAsk,
     settings: &Settings,
     found: &mut Qualification,
     view: &View,
+) -> Result<(), PipelineError> {
+    let deal = |seed| Injection::of(&ask.inject, seed);
+    of_suite(
+        ask,
+        settings,
+        found,
+        view,
+        deal,
+        |n, injection, outcome, found| {
+            let glance = InjectedGlance::of(&outcome.recording, &outcome.report, |lane| {
+                injection.percent(lane)
+            });
+            let slower = outcome.report.count(Verdict::Regressed);
+            view.say(&format!(
+                "injected changes, report {n} of {}: {} called slower of {}",
+                ask.reports,
+                count(slower, "row"),
+                glance.rows.len()
+            ));
+            found.injected.push(glance);
+        },
+    )
+}
+
+/// Reports of the suite in which only the place of the code changes: it moves by another distance in each.
+fn shifted(
+    ask: &QualifyAsk,
+    settings: &Settings,
+    found: &mut Qualification,
+    view: &View,
+) -> Result<(), PipelineError> {
+    of_suite(
+        ask,
+        settings,
+        found,
+        view,
+        Injection::shift,
+        |n, _, outcome, found| {
+            found
+                .shifted
+                .push(Glance::of(&outcome.recording, &outcome.report));
+            let what = format!("unrelated function, report {n} of {}", ask.reports);
+            announce(&what, found.shifted.last(), view);
+        },
+    )
+}
+
+/// As many reports of the suite as were asked for, each of another head against the suite with nothing in it.
+fn of_suite(
+    ask: &QualifyAsk,
+    settings: &Settings,
+    found: &mut Qualification,
+    view: &View,
+    deal: impl Fn(u64) -> Injection,
+    keep: impl Fn(usize, &Injection, &Outcome, &mut Qualification),
 ) -> Result<(), PipelineError> {
     let room = Room::of_suite(|holder| waiting(holder, view))?;
     let folder = room.repository();
@@ -133,7 +200,7 @@ fn injected(
     let seed = settings.seed.unwrap_or_default();
     for n in 1..=ask.reports {
         let seed = seed.wrapping_add(n as u64);
-        let injection = Injection::of(&ask.inject, seed);
+        let injection = deal(seed);
         let head = git::scaffold(&folder, &injection.files())?;
         let ask_one = Ask {
             cwd: folder.clone(),
@@ -150,17 +217,7 @@ fn injected(
             found.interrupted = true;
             break;
         }
-        let glance = InjectedGlance::of(&outcome.recording, &outcome.report, |lane| {
-            injection.percent(lane)
-        });
-        let slower = outcome.report.count(crate::verdict::Verdict::Regressed);
-        view.say(&format!(
-            "injected changes, report {n} of {}: {} called slower of {}",
-            ask.reports,
-            count(slower, "row"),
-            glance.rows.len()
-        ));
-        found.injected.push(glance);
+        keep(n, &injection, &outcome, found);
         save(ask, found)?;
     }
     Ok(())
@@ -182,14 +239,14 @@ fn measuring_only(settings: &Settings) -> Settings {
     }
 }
 
-fn announce(n: usize, of: usize, glance: Option<&Glance>, view: &View) {
+fn announce(what: &str, glance: Option<&Glance>, view: &View) {
     if let Some(glance) = glance {
         let flagged = match glance.flagged() {
             0 => "nothing flagged".to_owned(),
             rows => format!("{} flagged", count(rows, "row")),
         };
         view.say(&format!(
-            "report {n} of {of}: {flagged}, {} of {} decided",
+            "{what}: {flagged}, {} of {} decided",
             glance.decided(),
             count(glance.rows.len(), "row")
         ));

@@ -24,6 +24,7 @@ struct Wire<'a> {
     reports: Vec<WireReport>,
     scenarios: Vec<WireScenario>,
     injected: Vec<WireDetection>,
+    shifted: Vec<WireReport>,
 }
 
 #[derive(Serialize)]
@@ -47,6 +48,7 @@ struct WireReport {
     seed: u64,
     rows: usize,
     flagged: usize,
+    suspected: usize,
     decided: usize,
     order_effect: Option<f64>,
     drift: Option<f64>,
@@ -91,6 +93,7 @@ impl<'a> Wire<'a> {
             reports: of.reports.iter().map(WireReport::new).collect(),
             scenarios: of.scenarios().into_iter().map(WireScenario::new).collect(),
             injected: of.detection().iter().map(WireDetection::new).collect(),
+            shifted: of.shifted.iter().map(WireReport::new).collect(),
         }
     }
 }
@@ -121,6 +124,7 @@ impl WireReport {
             seed: of.seed,
             rows: of.rows.len(),
             flagged: of.flagged(),
+            suspected: of.suspected(),
             decided: of.decided(),
             order_effect: of.order_effect,
             drift: of.drift,

@@ -12,6 +12,7 @@ fn row(id: &str, verdict: Verdict, change: f64, detectable: f64) -> RowGlance {
         floor: Some(detectable / 2.0),
         detectable: Some(detectable),
         verdict,
+        suspected: false,
     }
 }
 
@@ -38,6 +39,7 @@ fn qualification(reports: Vec<Glance>, injected: Vec<InjectedGlance>) -> Qualifi
         interrupted: false,
         reports,
         injected,
+        shifted: Vec::new(),
     }
 }
 
@@ -101,6 +103,26 @@ fn a_change_counts_as_missed_only_where_the_row_said_it_could_show_it() {
         (3, 1, 2, 1, 1)
     );
     assert_eq!(five.measured, Some(0.049));
+}
+
+#[test]
+fn moved_code_is_told_apart_from_changed_code() {
+    let mut found = qualification(Vec::new(), Vec::new());
+    let quiet = || row("a", Verdict::Unchanged, 0.001, 0.02);
+    let moved = RowGlance {
+        suspected: true,
+        ..row("b", Verdict::Unclear, 0.09, 0.02)
+    };
+    found.shifted = vec![
+        report(vec![quiet(), moved]),
+        report(vec![quiet(), row("b", Verdict::Regressed, 0.09, 0.02)]),
+    ];
+    let share = found.flagged_shifted();
+    assert_eq!((share.seen, share.of), (1, 2));
+    insta::assert_snapshot!(text::render(&found, false), @r"
+    1 of 2 reports with an unrelated function before everything flagged anything; at 95 % confidence at most 97.5 % do
+    rows        1 of 4 rows flagged, 3 decided; 1 row was not flagged because its place may have changed it
+    ");
 }
 
 #[test]

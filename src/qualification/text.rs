@@ -14,8 +14,8 @@ const LISTED: usize = 12;
 #[must_use]
 pub fn render(of: &Qualification, all: bool) -> String {
     let mut lines = Vec::new();
-    if !of.reports.is_empty() {
-        lines.push(headline(of));
+    if of.reports.iter().any(|report| !report.rows.is_empty()) {
+        lines.push(headline(of.flagged_reports(), "of unchanged code", of.wanted));
         lines.extend(facts(of));
         lines.push(String::new());
         lines.extend(scenarios(&of.scenarios(), all));
@@ -31,22 +31,50 @@ pub fn render(of: &Qualification, all: bool) -> String {
         lines.push(String::new());
         lines.extend(detection(&of.detection()));
     }
+    if !of.shifted.is_empty() {
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        lines.extend(shifted(of));
+    }
     lines.push(String::new());
     lines.join("\n")
 }
 
-fn headline(of: &Qualification) -> String {
-    let Share { seen, of: all, upper } = of.flagged_reports();
-    let cut = if all < of.wanted {
-        format!(" ({} were asked for)", of.wanted)
+fn headline(Share { seen, of: all, upper }: Share, what: &str, wanted: usize) -> String {
+    let cut = if all < wanted {
+        format!(" ({wanted} were asked for)")
     } else {
         String::new()
     };
     format!(
-        "{seen} of {} of unchanged code flagged anything{cut}; at 95 % confidence at most {} do",
+        "{seen} of {} {what} flagged anything{cut}; at 95 % confidence at most {} do",
         count(all, "report"),
         size(upper)
     )
+}
+
+fn shifted(of: &Qualification) -> [String; 2] {
+    let sum = |figure: fn(&Glance) -> usize| of.shifted.iter().map(figure).sum::<usize>();
+    let suspected = match sum(Glance::suspected) {
+        0 => String::new(),
+        1 => "; 1 row was not flagged because its place may have changed it".to_owned(),
+        rows => format!("; {rows} rows were not flagged because their place may have changed them"),
+    };
+    [
+        headline(
+            of.flagged_shifted(),
+            "with an unrelated function before everything",
+            of.wanted,
+        ),
+        format!(
+            "{:<12}{} of {} flagged, {} decided{suspected}",
+            "rows",
+            sum(Glance::flagged),
+            count(sum(|report| report.rows.len()), "row"),
+            sum(Glance::decided),
+        ),
+    ]
 }
 
 fn facts(of: &Qualification) -> Vec<String> {

@@ -147,7 +147,7 @@ fn injected_changes_are_real_work_and_are_found() {
             "1",
             "-o",
         ])
-        .args(&[file.to_str().unwrap(), "--no-layout-check"])
+        .args(&[file.to_str().unwrap(), "--no-layout-check", "--shift"])
         .run();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let found: serde_json::Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
@@ -163,6 +163,13 @@ fn injected_changes_are_real_work_and_are_found() {
         "{half}"
     );
     assert!(none["measured"].as_f64().unwrap().abs() < 0.05, "{none}");
+    // Nothing is slower there, but the executables differ, so every row was measured.
+    let shifted = &found["shifted"][0];
+    assert_eq!(
+        (&shifted["rows"], &shifted["suspected"]),
+        (&48.into(), &0.into()),
+        "{shifted}"
+    );
     // Eight rounds of 48 rows show little on a busy machine; what could show it must.
     let number = |key: &str| half[key].as_u64().unwrap();
     assert!(
