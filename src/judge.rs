@@ -39,12 +39,11 @@ use std::collections::{BTreeMap, BTreeSet};
 #[must_use]
 pub fn judge(recording: &Recording, policy: &Policy) -> Report {
     let assessment = Assessment::of(recording, policy, Until::TheEnd);
-    let candidates = assessment.candidates().count();
     let mut findings: Vec<Finding> = assessment
         .rows
         .iter()
         .filter(|row| !is_elsewhere(recording, row))
-        .map(|row| finding(&assessment, row, candidates))
+        .map(|row| finding(&assessment, row))
         .collect();
     findings.sort_by(in_report_order);
     let mut counted = counted::findings(&assessment);
@@ -138,7 +137,7 @@ pub fn candidates(recording: &Recording, policy: &Policy) -> Vec<u32> {
     assessment.candidates().map(ix).collect()
 }
 
-/// Rounds the confirmation needs: as many as the candidate with the most rounds had when it was found, so that what
+/// Rounds with which what was found is looked at again: as many as the candidate with the most rounds had, so that what
 /// was just visible then is visible again. At least [`MIN_ROUNDS`]; 0 without candidates.
 #[must_use]
 pub fn confirmation_rounds(recording: &Recording, policy: &Policy) -> u32 {
@@ -150,14 +149,44 @@ pub fn confirmation_rounds(recording: &Recording, policy: &Policy) -> u32 {
     rounds.max().unwrap_or(0)
 }
 
+/// A candidate that fresh processes have not repeated, and may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unrepeated {
+    /// [`Entry::ix`](crate::recording::Entry::ix).
+    pub scenario: u32,
+    /// Most rounds that its confirmation should have: as many as found it, at least [`MIN_ROUNDS`]. Even.
+    pub rounds: u32,
+}
+
+/// Candidates of which more fresh processes could tell whether they repeat it, in order. Those whose fresh processes
+/// failed are not among them.
+#[must_use]
+pub fn unrepeated(recording: &Recording, policy: &Policy) -> Vec<Unrepeated> {
+    let assessment = Assessment::of(recording, policy, Until::TheEnd);
+    let may_repeat = |row: &&Row<'_>| {
+        matches!(
+            confirm(&assessment, row),
+            Confirmation::Pending | Confirmation::NotRepeated { refuted: false, .. }
+        )
+    };
+    let rounds = |row: &Row<'_>| row.decided.as_ref().map_or(0, |decided| decided.contrast.rounds);
+    assessment
+        .candidates()
+        .filter(may_repeat)
+        .map(|row| Unrepeated {
+            scenario: ix(row),
+            rounds: rounds(row).max(MIN_ROUNDS).next_multiple_of(2),
+        })
+        .collect()
+}
+
 /// Candidates that fresh processes repeated and that counted instructions do not explain, by
 /// [`Entry::ix`](crate::recording::Entry::ix), in order: the change may be the place of the code and not the code.
 #[must_use]
 pub fn suspects(recording: &Recording, policy: &Policy) -> Vec<u32> {
     let assessment = Assessment::of(recording, policy, Until::TheEnd);
-    let candidates = assessment.candidates().count();
     let is_suspect = |row: &&Row<'_>| {
-        matches!(confirm(&assessment, row, candidates), Confirmation::Repeated(_))
+        matches!(confirm(&assessment, row), Confirmation::Repeated(_))
             && !matches!(origin(&assessment, row), Origin::Code(_))
     };
     assessment.candidates().filter(is_suspect).map(ix).collect()

@@ -94,8 +94,11 @@ pub struct Status {
     pub budget_s: Option<f64>,
 }
 
-/// Most rounds of a confirmation: beyond it the power against the changes that reach it hardly grows.
-const MAX_CONFIRM_ROUNDS: u32 = 32;
+/// Rounds after which a confirmation is looked at; again after twice as many, and so on. As the first look.
+const CONFIRM_BLOCK: u32 = 16;
+
+/// Most rounds of a confirmation. A change that needed more to be found is hardly worth them.
+const MAX_CONFIRM_ROUNDS: u32 = 64;
 
 /// Part of the budget that is kept for confirming what was found, while anything is still undecided.
 const CONFIRM_SHARE: f64 = 0.15;
@@ -230,36 +233,41 @@ impl<L: Lab> Measurement<'_, L> {
         }
     }
 
-    /// Fresh processes for whatever is about to be flagged. What an earlier call, or the part of the run before it was
-    /// resumed, has repeated already is not repeated again.
+    /// Fresh processes for whatever is about to be flagged, until they repeat it or exclude it, or were as many as
+    /// found it. What an earlier call, or the part of the run before it was resumed, has repeated already is not
+    /// repeated again.
     fn confirm(&mut self) -> Result<(), MeasureError> {
-        if !self.plan.measuring.confirm || self.interrupted {
+        if !self.plan.measuring.confirm {
             return Ok(());
         }
-        let recording = &self.journal.recording;
-        let needed = judge::confirmation_rounds(recording, &self.plan.policy).min(MAX_CONFIRM_ROUNDS);
-        let mut candidates: BTreeSet<u32> = judge::candidates(recording, &self.plan.policy)
-            .into_iter()
-            .collect();
-        candidates.retain(|ix| rounds_in(recording, Phase::Confirm, *ix) < needed);
-        let jobs = self.jobs(|ix| candidates.contains(&ix));
-        if jobs.is_empty() {
-            return Ok(());
-        }
-        let first = recording.next_round(Phase::Confirm);
-        let done = jobs
-            .iter()
-            .map(|job| rounds_in(recording, Phase::Confirm, job.scenario))
-            .min();
-        let lacking = |rounds: u32| rounds.saturating_sub(done.unwrap_or(0)).next_multiple_of(2);
-        let affordable = self.affordable(&jobs);
-        // A confirmation too short to repeat anything would only unsay what was found; the budget yields to it.
-        let rounds = lacking(needed).min(affordable).max(lacking(MIN_ROUNDS));
-        for round in first..first + rounds {
-            self.round(Phase::Confirm, round, &jobs)?;
-            if self.interrupted {
-                break;
+        let mut block = CONFIRM_BLOCK;
+        while block <= MAX_CONFIRM_ROUNDS && !self.interrupted {
+            let recording = &self.journal.recording;
+            let done = |ix| rounds_in(recording, Phase::Confirm, ix);
+            let lacking: BTreeMap<u32, u32> = judge::unrepeated(recording, &self.plan.policy)
+                .into_iter()
+                .map(|row| {
+                    (
+                        row.scenario,
+                        row.rounds.min(block).saturating_sub(done(row.scenario)),
+                    )
+                })
+                .filter(|(_, lacking)| *lacking > 0)
+                .collect();
+            let jobs = self.jobs(|ix| lacking.contains_key(&ix));
+            let most = jobs.iter().map(|job| lacking[&job.scenario]).max().unwrap_or(0);
+            let fewest_done = jobs.iter().map(|job| done(job.scenario)).min().unwrap_or(0);
+            // A confirmation too short to repeat anything would only unsay what was found; the budget yields to it.
+            let least = MIN_ROUNDS.saturating_sub(fewest_done);
+            let rounds = most.min(self.affordable(&jobs)).max(least).min(most);
+            let first = recording.next_round(Phase::Confirm);
+            for round in first..first + rounds.next_multiple_of(2) {
+                self.round(Phase::Confirm, round, &jobs)?;
+                if self.interrupted {
+                    break;
+                }
             }
+            block *= 2;
         }
         Ok(())
     }

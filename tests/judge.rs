@@ -2,7 +2,7 @@
 
 mod story;
 
-use abreast::judge::{candidates, confirmation_rounds, undecided};
+use abreast::judge::{Unrepeated, candidates, confirmation_rounds, undecided, unrepeated};
 use abreast::plan::{Harness, Shard};
 use abreast::recording::{
     BenchChange, ChangedPiece, Event, IncidentKind, Phase, Recording, Skipped, Throughput, Work,
@@ -281,6 +281,53 @@ fn a_much_smaller_change_is_no_repetition() {
         row(&report, "a").notes,
         ["not confirmed: +3.1 % at first, +0.2 % with fresh processes"]
     );
+}
+
+#[test]
+fn fresh_processes_that_neither_repeat_nor_exclude_a_change_may_be_more() {
+    let mut story = Story::of(&["noisy", "repeated", "excluded", "crashed"]);
+    story.measure(16, constants(1000.0, 1100.0));
+    story.confirm(8, |at| match (at.scenario, at.side) {
+        (0, Side::Head) => Some(if at.round % 4 < 2 { 1700.0 } else { 700.0 }),
+        (1, Side::Head) => Some(1100.0),
+        (3, _) => None,
+        _ => Some(1000.0),
+    });
+    story.incident(Phase::Confirm, Side::Head, 3, IncidentKind::Crash, "signal 11");
+    let more = Unrepeated {
+        scenario: 0,
+        rounds: 16,
+    };
+    assert_eq!(unrepeated(&story.recording, &story.policy), [more]);
+    let report = story.judge();
+    assert!(noted(row(&report, "noisy"), "too noisy to tell"), "{report:#?}");
+    assert!(!noted(row(&report, "excluded"), "too noisy to tell"));
+    assert_eq!(row(&report, "repeated").verdict, Verdict::Regressed);
+}
+
+/// Candidates do not share the confirmation's level: the comparison has spent the family's.
+#[test]
+fn how_many_others_were_found_changes_no_confirmation() {
+    let confirmed = |ids: &[&str]| {
+        let mut story = Story::of(ids);
+        story.measure(16, constants(1000.0, 1100.0));
+        // A third of the rounds show nothing: significant at 5 %, not at a sixtieth of it.
+        story.confirm(16, |at| {
+            let odd = [2, 3, 6, 11, 14].contains(&at.round);
+            Some(match at.side {
+                Side::Base => 1000.0,
+                Side::Head if odd => 1000.0,
+                Side::Head => 1080.0 + f64::from(at.round % 5) * 10.0,
+            })
+        });
+        row(&story.judge(), "a").confirmed
+    };
+    assert_eq!(confirmed(&["a"]), Some(true));
+    let many: Vec<String> = (0..60).map(|n| format!("row{n}")).collect();
+    let ids: Vec<&str> = std::iter::once("a")
+        .chain(many.iter().map(String::as_str))
+        .collect();
+    assert_eq!(confirmed(&ids), Some(true));
 }
 
 // A08 and A10: one side only.

@@ -1,9 +1,10 @@
 //! Whether fresh processes repeat a change that is about to be flagged.
 //!
 //! The comparison has already spent the family's level. The confirmation guards against what no level covers: a state
-//! of the machine or a placement of code that lasted for the whole comparison. So it is a test of its own, of the rows
-//! that were picked, at the family's level shared by them: the chance that noise alone repeats any of them in the same
-//! direction is at most half of that level.
+//! of the machine that lasted for the whole comparison. So it is a test of its own, of each candidate by itself, at the
+//! family's level: the chance that noise alone repeats one in the same direction is half of that level. Candidates do
+//! not share it, because what noise may flag was bounded before, and a stricter test would lose real changes that the
+//! comparison could just show.
 
 use crate::judge::assessment::{Assessment, Row};
 use crate::judge::estimate::contrast;
@@ -20,33 +21,44 @@ pub enum Confirmation {
     /// They show it too: `ln(head / base)`.
     Repeated(f64),
     /// They do not: `ln(head / base)`.
-    NotRepeated(f64),
+    NotRepeated {
+        /// What they show, `ln(head / base)`.
+        log: f64,
+        /// Half the width of its interval.
+        half_width: f64,
+        /// Whether they exclude half of the first change, so that more of them would not repeat it.
+        refuted: bool,
+    },
     /// It was not asked for, or its processes failed: the flag stands without it. The reason, a sentence.
     Impossible(String),
     /// It was asked for and has not taken place (yet).
     Pending,
 }
 
-/// Looks at the confirmation rounds of a candidate, one of `candidates` (at least 1).
+/// Looks at the confirmation rounds of a candidate.
 #[must_use]
-pub fn confirm(assessment: &Assessment<'_>, row: &Row<'_>, candidates: usize) -> Confirmation {
+pub fn confirm(assessment: &Assessment<'_>, row: &Row<'_>) -> Confirmation {
     let rounds = &row.comparison.confirmed;
     let first = row
         .decided
         .as_ref()
         .map_or(0.0, |decided| decided.decision.log_change);
-    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 scenarios")]
-    let alpha = assessment.policy.family_alpha / candidates.max(1) as f64;
     if rounds.len() >= MIN_ROUNDS as usize
         && let Some(change) = contrast(rounds).map(|contrast| contrast.change)
-        && let Some(half_width) = change.half_width(alpha)
+        && let Some(half_width) = change.half_width(assessment.policy.family_alpha)
     {
-        let again = change.value;
-        let same_way = again.signum() * first.signum() > 0.0;
-        return if same_way && again.abs() > half_width && again.abs() >= AT_LEAST * first.abs() {
-            Confirmation::Repeated(again)
+        let log = change.value;
+        // In the direction of the first change.
+        let again = log * first.signum();
+        let enough = AT_LEAST * first.abs();
+        return if again > half_width && again >= enough {
+            Confirmation::Repeated(log)
         } else {
-            Confirmation::NotRepeated(again)
+            Confirmation::NotRepeated {
+                log,
+                half_width,
+                refuted: again + half_width < enough,
+            }
         };
     }
     if !assessment.recording.header.plan.measuring.confirm {

@@ -15,9 +15,9 @@ use crate::report::{Change, Finding};
 use crate::units::count;
 use crate::verdict::Verdict;
 
-/// The finding of a row of a report that has this many candidates.
+/// The finding of a row.
 #[must_use]
-pub fn finding(assessment: &Assessment<'_>, row: &Row<'_>, candidates: usize) -> Finding {
+pub fn finding(assessment: &Assessment<'_>, row: &Row<'_>) -> Finding {
     let scenario = &row.entry.scenario;
     let decided = row.decided.as_ref();
     let change = decided.map(|decided| Change {
@@ -75,7 +75,7 @@ pub fn finding(assessment: &Assessment<'_>, row: &Row<'_>, candidates: usize) ->
         }
         Standing::Compared(notes) => {
             finding.notes.clone_from(notes);
-            compared(&mut finding, assessment, row, candidates);
+            compared(&mut finding, assessment, row);
         }
     }
     let size = finding.change.as_ref().map(|change| change.change);
@@ -84,7 +84,7 @@ pub fn finding(assessment: &Assessment<'_>, row: &Row<'_>, candidates: usize) ->
 }
 
 /// The verdict of a row that both sides have.
-fn compared(finding: &mut Finding, assessment: &Assessment<'_>, row: &Row<'_>, candidates: usize) {
+fn compared(finding: &mut Finding, assessment: &Assessment<'_>, row: &Row<'_>) {
     let Some(decided) = &row.decided else {
         if !fail_if_unmeasured(finding, assessment, row) {
             let rounds = count(row.comparison.measured.len(), "paired round");
@@ -99,7 +99,7 @@ fn compared(finding: &mut Finding, assessment: &Assessment<'_>, row: &Row<'_>, c
     };
     match decided.decision.outcome {
         Outcome::Candidate => {
-            let confirmation = confirm(assessment, row, candidates);
+            let confirmation = confirm(assessment, row);
             let repeated = matches!(confirmation, Confirmation::Repeated(_));
             apply(finding, confirmation, decided.decision.change);
             if repeated {
@@ -123,7 +123,7 @@ fn apply(finding: &mut Finding, confirmation: Confirmation, first: f64) {
         Verdict::Improved
     };
     let again = match &confirmation {
-        Confirmation::Repeated(log) | Confirmation::NotRepeated(log) => Some(log.exp_m1()),
+        Confirmation::Repeated(log) | Confirmation::NotRepeated { log, .. } => Some(log.exp_m1()),
         Confirmation::Impossible(_) | Confirmation::Pending => None,
     };
     let again = again.filter(|again| again.is_finite());
@@ -135,13 +135,20 @@ fn apply(finding: &mut Finding, confirmation: Confirmation, first: f64) {
             finding.confirmed = Some(true);
             finding.verdict = flagged;
         }
-        Confirmation::NotRepeated(_) => {
+        Confirmation::NotRepeated {
+            half_width, refuted, ..
+        } => {
             finding.confirmed = Some(false);
-            finding.notes.push(format!(
-                "not confirmed: {} at first, {} with fresh processes",
-                wording::signed(first),
-                again.map_or_else(|| "nothing finite".to_owned(), wording::signed)
-            ));
+            let first = wording::signed(first);
+            let again = again.map_or_else(|| "nothing finite".to_owned(), wording::signed);
+            finding.notes.push(if refuted {
+                format!("not confirmed: {first} at first, {again} with fresh processes")
+            } else {
+                let half_width = wording::size(half_width.exp_m1());
+                format!(
+                    "not confirmed: {first} at first, {again} ± {half_width} with fresh processes, too noisy to tell"
+                )
+            });
         }
         Confirmation::Impossible(reason) => {
             finding.verdict = flagged;

@@ -1,7 +1,7 @@
 //! Code or its place: counts instructions, and measures executables whose code lies in other orders.
 
 use super::need::{pending, rounds_in};
-use super::{Lab, MAX_CONFIRM_ROUNDS, MeasureError, Measurement, Stage, Status};
+use super::{Lab, MeasureError, Measurement, Stage, Status};
 use crate::judge;
 use crate::layout::{LAYOUTS, Layout};
 use crate::recording::{Counted, Entry, Event, Phase};
@@ -151,10 +151,11 @@ impl<L: Lab> Measurement<'_, L> {
         Ok(())
     }
 
-    /// As many rounds as the confirmation had and the budget allows, each order with as many as every other. Fewer than
-    /// one pair for each order would say nothing; the budget yields to those.
+    /// As many rounds as found the change, 32 at most, as far as the budget allows, each order with as many as every
+    /// other. Fewer than one pair for each order would say nothing; the budget yields to those.
     fn measure_in_other_orders(&mut self, suspects: &BTreeSet<u32>) -> Result<(), MeasureError> {
         const ONE_EACH: u32 = 2 * LAYOUTS;
+        const MOST: u32 = 32;
         let recording = &self.journal.recording;
         let linked = |target: &Target| {
             Side::BOTH
@@ -169,7 +170,7 @@ impl<L: Lab> Measurement<'_, L> {
             return Ok(());
         }
         let wanted = judge::confirmation_rounds(recording, &self.plan.policy)
-            .min(MAX_CONFIRM_ROUNDS)
+            .min(MOST)
             .next_multiple_of(ONE_EACH);
         let affordable = self.affordable(&jobs) / ONE_EACH * ONE_EACH;
         let rounds = wanted.min(affordable).max(ONE_EACH);

@@ -405,10 +405,10 @@ fn a_confirmation_that_was_cut_short_goes_on_where_it_stopped() {
     let path = folder.path().join("r");
     let mut journal = journal(&path, 3, minutes(10.0));
     let mut lab = ScriptedLab::new(slower_s2);
-    // The warm-up and each of sixteen rounds have two processes a side, ten rounds of the confirmation have one.
-    lab.interrupt_at = Some(4 + 64 + 20);
+    // The warm-up and each of sixteen rounds have two processes a side, six rounds of the confirmation have one.
+    lab.interrupt_at = Some(4 + 64 + 12);
     assert_eq!(run(&mut lab, &mut journal), EndReason::Interrupted);
-    assert_eq!(rounds_of(&journal, Phase::Confirm, 2), 10);
+    assert_eq!(rounds_of(&journal, Phase::Confirm, 2), 6);
     let mut journal = Journal::resume(&path).unwrap();
     run(&mut ScriptedLab::new(slower_s2), &mut journal);
     assert_eq!(rounds_of(&journal, Phase::Confirm, 2), 16);
