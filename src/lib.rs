@@ -3,6 +3,7 @@
 //! The house is an hourglass. Left of the waist ([`recording`]) everything touches the world and decides nothing;
 //! right of it everything decides and touches nothing. ARCHITECTURE.md is the plan of the house, docs/glossary.md the
 //! words, `pipeline` the story.
+#![forbid(unsafe_code)]
 
 pub mod bench_source;
 pub mod build;

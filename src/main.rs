@@ -1,4 +1,5 @@
 //! The `abreast` command.
+#![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 

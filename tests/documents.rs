@@ -195,6 +195,7 @@ fn every_flag_that_is_named_exists() {
         .flat_map(|subcommand| subcommand.get_arguments())
         .filter_map(|argument| argument.get_long().map(|long| format!("--{long}")))
         .chain(["--help", "--version"].map(str::to_owned))
+        .chain(flags_of_decode_profile())
         .collect();
     for (name, text) in documents() {
         for span in text
@@ -211,6 +212,22 @@ fn every_flag_that_is_named_exists() {
             }
         }
     }
+}
+
+/// They are part of another package, which nothing here depends on: read from its source.
+fn flags_of_decode_profile() -> BTreeSet<String> {
+    let source = root().join("kernels/src/bin/decode-profile/options.rs");
+    let source = std::fs::read_to_string(source).expect("it is there");
+    let fields: Vec<&str> = source
+        .lines()
+        .skip_while(|line| !line.starts_with("pub(crate) struct Options"))
+        .take_while(|line| *line != "}")
+        .filter_map(|line| line.trim().strip_prefix("pub(crate) ")?.split_once(':'))
+        .map(|(field, _)| field)
+        .collect();
+    assert!(fields.contains(&"json"), "{fields:?}");
+    let flag = |field: &str| format!("--{}", field.replace('_', "-"));
+    fields.into_iter().map(flag).collect()
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! `cargo abreast ...`: the same command under the name by which cargo finds it.
+#![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 

@@ -1,0 +1,66 @@
+//! Decodes with a model, again and again, and tells when every token was known.
+//!
+//! The arithmetic is in `steady.rs`, what is written in `lines.rs` (for people) and `protocol.rs` (`abreast/decode/1`).
+#![expect(clippy::disallowed_methods, reason = "a program: reads its files, keeps time")]
+
+mod lines;
+mod options;
+mod protocol;
+mod run;
+mod steady;
+mod subject;
+
+use clap::Parser as _;
+use kernels::model::Decoder;
+use options::{Options, ProfileError};
+use run::Run;
+use std::io::Write;
+use std::process::ExitCode;
+use subject::Subject;
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    match profile(&options, &mut std::io::stdout().lock()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "decode-profile: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn profile(options: &Options, to: &mut dyn Write) -> Result<(), ProfileError> {
+    options.check()?;
+    let pool = options.pool()?;
+    let subject = pool.install(|| Subject::of(options))?;
+    let prompt = subject.prompt(options)?;
+    let mut decoder = Decoder::new(&subject.parameters, prompt.len() + options.tokens)?;
+    if options.json {
+        protocol::header(options, &subject, &prompt, to)?;
+    } else {
+        lines::header(options, to)?;
+    }
+    let mut runs = Vec::new();
+    for n in 0..options.warmups + options.runs {
+        let run = pool.install(|| Run::of(&mut decoder, &prompt, options.tokens))?;
+        let Some(index) = n.checked_sub(options.warmups) else {
+            continue;
+        };
+        if options.json {
+            protocol::run(index, &run, to)?;
+        } else {
+            if let (0, Some(text)) = (index, subject.text(&run.ids())) {
+                writeln!(to, "generated_text: {text:?}")?;
+            }
+            lines::run(options, index, &run, to)?;
+        }
+        runs.push(run);
+    }
+    if !options.json {
+        lines::summary(options, &runs, to)?;
+    }
+    if runs.iter().any(|run| run.ids() != runs[0].ids()) {
+        return Err(ProfileError::NotDeterministic);
+    }
+    Ok(())
+}

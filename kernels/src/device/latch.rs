@@ -1,0 +1,82 @@
+//! What kernels find wrong while they can tell nobody.
+
+use super::{Buffer, Device, DeviceError};
+
+/// What each bit means. `cuda/numbers.cuh` has the same numbers.
+const VIOLATIONS: [(u32, &str); 3] = [
+    (1, "an index is no row of its table"),
+    (2, "a row has no number to be the largest"),
+    (4, "a position is beyond the cache or the table of angles"),
+];
+
+/// A word on the device that kernels set bits of instead of failing, which a captured step cannot do. It is read with
+/// the result of the step, before that is used.
+#[derive(Debug)]
+pub struct Latch {
+    word: Buffer,
+}
+
+impl Device {
+    /// A latch with nothing in it.
+    ///
+    /// # Errors
+    /// As [`Device::upload`].
+    pub fn latch(&self) -> Result<Latch, DeviceError> {
+        let word = self.upload(&[0_u32])?;
+        Ok(Latch { word })
+    }
+}
+
+impl Latch {
+    /// Says what kernels reported since the last time, and forgets it.
+    ///
+    /// # Errors
+    /// [`DeviceError::Violated`] with all that was reported; as [`Buffer::download`].
+    pub fn check(&self) -> Result<(), DeviceError> {
+        let word: Vec<u32> = self.word.download(1)?;
+        let found = violations(word.first().copied().unwrap_or(0));
+        if found.is_empty() {
+            return Ok(());
+        }
+        self.word.set(0)?;
+        Err(DeviceError::Violated { violations: found })
+    }
+
+    pub(super) fn word(&self) -> &Buffer {
+        &self.word
+    }
+}
+
+fn violations(word: u32) -> Vec<&'static str> {
+    let found = VIOLATIONS.iter().filter(|(bit, _)| word & bit != 0);
+    found.map(|(_, meaning)| *meaning).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bit_is_told() {
+        assert!(violations(0).is_empty());
+        assert_eq!(violations(5).len(), 2);
+        let told = DeviceError::Violated {
+            violations: violations(3),
+        };
+        assert_eq!(
+            told.to_string(),
+            "a kernel reports: an index is no row of its table, a row has no number to be the largest"
+        );
+    }
+
+    #[test]
+    fn the_kernels_have_the_same_numbers() {
+        let shared = include_str!("../../cuda/numbers.cuh");
+        for (name, (bit, _)) in ["WRONG_INDEX", "NO_NUMBER", "WRONG_POSITION"]
+            .iter()
+            .zip(VIOLATIONS)
+        {
+            assert!(shared.contains(&format!("#define {name} {bit}u")), "{name}");
+        }
+    }
+}

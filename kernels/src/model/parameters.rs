@@ -1,0 +1,174 @@
+//! The numbers of a model.
+
+use super::matrix::Matrix;
+use super::shape::{Mixing, Shape};
+use crate::dtype::DType;
+use crate::tensor::Tensor;
+
+/// All of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameters {
+    /// Whose they are.
+    pub shape: Shape,
+    /// A vector for each token: `[vocabulary, hidden]`.
+    pub embedding: Matrix,
+    /// The layers, first to last.
+    pub layers: Vec<Layer>,
+    /// Weights of the last norm: `[hidden]`.
+    pub norm: Tensor<f32>,
+    /// What reads a token out: `[vocabulary, hidden]`; absent where it is the embedding.
+    pub head: Option<Matrix>,
+}
+
+/// One layer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layer {
+    /// Weights of the norm before the mixing: `[hidden]`.
+    pub mixing_norm: Tensor<f32>,
+    /// `[queries, hidden]`
+    pub query: Matrix,
+    /// `[cached, hidden]`
+    pub key: Matrix,
+    /// `[cached, hidden]`
+    pub value: Matrix,
+    /// What tells linear attention how much to forget: `[heads, hidden]`; absent in other layers.
+    pub decay: Option<Matrix>,
+    /// Weights of the norms of each head of queries and of keys: `[head]` each; absent in shapes without them.
+    pub head_norms: Option<[Tensor<f32>; 2]>,
+    /// `[hidden, queries]`
+    pub output: Matrix,
+    /// Weights of the norm before the feed-forward part: `[hidden]`.
+    pub feed_forward_norm: Tensor<f32>,
+    /// `[feed_forward, hidden]`
+    pub gate: Matrix,
+    /// `[feed_forward, hidden]`
+    pub up: Matrix,
+    /// `[hidden, feed_forward]`
+    pub down: Matrix,
+}
+
+impl Parameters {
+    /// Numbers that depend on nothing but the shape's name and a place in it: good for measuring and for comparing
+    /// devices, not for talking. Uniform, of a size at which a vector keeps its length through a matrix.
+    #[must_use]
+    pub fn seeded(shape: &Shape, dtype: DType) -> Self {
+        let name = hash(&shape.name);
+        let mut tensors = 0;
+        let mut matrix = |rows: usize, columns: usize| {
+            tensors += 1;
+            seeded_matrix(rows, columns, dtype, mix(name ^ mix(tensors)))
+        };
+        let ones = |length| Tensor::from_fn(&[length], |_| 1.0);
+        let embedding = matrix(shape.vocabulary, shape.hidden);
+        let layers = (0..shape.layers)
+            .map(|index| Layer {
+                mixing_norm: ones(shape.hidden),
+                query: matrix(shape.queries(), shape.hidden),
+                key: matrix(shape.cached(), shape.hidden),
+                value: matrix(shape.cached(), shape.hidden),
+                decay: (shape.mixing(index) == Mixing::Linear).then(|| matrix(shape.heads, shape.hidden)),
+                head_norms: shape.head_norms.then(|| [ones(shape.head), ones(shape.head)]),
+                output: matrix(shape.hidden, shape.queries()),
+                feed_forward_norm: ones(shape.hidden),
+                gate: matrix(shape.feed_forward, shape.hidden),
+                up: matrix(shape.feed_forward, shape.hidden),
+                down: matrix(shape.hidden, shape.feed_forward),
+            })
+            .collect();
+        let head = (!shape.tied).then(|| matrix(shape.vocabulary, shape.hidden));
+        Self {
+            shape: shape.clone(),
+            embedding,
+            layers,
+            norm: ones(shape.hidden),
+            head,
+        }
+    }
+
+    /// What reads a token out.
+    #[must_use]
+    pub fn head(&self) -> &Matrix {
+        self.head.as_ref().unwrap_or(&self.embedding)
+    }
+
+    /// Bytes of weights that one step reads: all matrices, and of the embedding one row unless it is read out with.
+    #[must_use]
+    pub fn bytes_per_step(&self) -> usize {
+        let layers: usize = self.layers.iter().map(Layer::bytes).sum();
+        layers + self.head().bytes()
+    }
+}
+
+impl Layer {
+    fn bytes(&self) -> usize {
+        let matrices = [
+            &self.query,
+            &self.key,
+            &self.value,
+            &self.output,
+            &self.gate,
+            &self.up,
+            &self.down,
+        ];
+        let decay = self.decay.as_ref().map_or(0, Matrix::bytes);
+        matrices.into_iter().map(Matrix::bytes).sum::<usize>() + decay
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "24 bits, and lengths far below that")]
+fn seeded_matrix(rows: usize, columns: usize, dtype: DType, seed: u64) -> Matrix {
+    let size = (3.0 / columns as f32).sqrt();
+    Matrix::from_fn(rows, columns, dtype, |place| {
+        let unit = (mix(seed.wrapping_add(place as u64)) >> 40) as f32 / 8_388_608.0 - 1.0;
+        unit * size
+    })
+}
+
+/// The finaliser of `SplitMix64` (Steele, Lea and Flood, 2014): any place's number at once, in any order.
+const fn mix(mut state: u64) -> u64 {
+    state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    state ^ (state >> 31)
+}
+
+/// FNV-1a.
+fn hash(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeded_numbers_depend_on_the_name_alone_and_differ_between_matrices() {
+        let shape = Shape::named("tiny-hybrid").unwrap();
+        let one = Parameters::seeded(&shape, DType::F32);
+        assert_eq!(one, Parameters::seeded(&shape, DType::F32));
+        assert_ne!(one.layers[0].key, one.layers[0].value);
+        assert_ne!(one.layers[0].query, one.layers[1].query);
+        assert!(one.layers[0].decay.is_some() && one.layers[3].decay.is_none());
+    }
+
+    #[test]
+    fn the_named_shapes_have_as_many_parameters_as_their_names_say() {
+        let millions = |name: &str| {
+            let shape = Shape::named(name).unwrap();
+            let layer = 2 * shape.queries() * shape.hidden
+                + 2 * shape.cached() * shape.hidden
+                + 3 * shape.feed_forward * shape.hidden;
+            let heads = if shape.tied { 1 } else { 2 };
+            (shape.layers * layer + heads * shape.vocabulary * shape.hidden) / 1_000_000
+        };
+        assert_eq!(millions("smollm2-135m"), 134);
+        assert_eq!(millions("qwen3-0.6b"), 595);
+        assert!(
+            (1_000..1_200).contains(&millions("hybrid-1b")),
+            "{}",
+            millions("hybrid-1b")
+        );
+    }
+}
