@@ -2,8 +2,8 @@
 //!
 //! Every lane does 100 units of work; on head, some do more. The number of units is data that the compiler cannot see
 //! through, so both sides run the same instructions, just not equally often, and a change of 5 % is five units of a
-//! hundred. Or no lane does more, and a function that nothing measured calls comes before all others: what is measured
-//! is at another place then, and should take as long.
+//! hundred. Or no lane does more, and a function that nothing measured calls lies before all lanes: they are at another
+//! place then, and should take as long.
 
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom as _;
@@ -34,7 +34,7 @@ impl Injection {
         }
     }
 
-    /// Nothing is slower, but an unrelated function of a size that the seed decides is before everything: head.
+    /// Nothing is slower, but an unrelated function, of a size that the seed decides, lies before all lanes: head.
     #[must_use]
     pub fn shift(seed: u64) -> Self {
         Self {
@@ -89,17 +89,19 @@ impl Injection {
                 "src/lib.rs",
                 include_str!("../assets/injection/lib.rs").to_owned(),
             ),
-            ("src/unrelated.rs", unrelated(self.unrelated)),
+            ("src/pad.rs", pad(self.unrelated)),
         ]
     }
 }
 
 /// A module with a function that is linked though nothing calls it; an empty one for 0 statements.
-fn unrelated(statements: u32) -> String {
+///
+/// Functions of a unit lie in the order of their symbols, so it is before all others because its name is short.
+fn pad(statements: u32) -> String {
     let mut text = "//! Code that nothing measured calls.\n".to_owned();
     if statements > 0 {
-        text.push_str("\n#[used]\nstatic LINKED: fn(u64) -> u64 = unrelated;\n\n#[inline(never)]\n");
-        text.push_str("fn unrelated(mut state: u64) -> u64 {\n");
+        text.push_str("\n#[used]\nstatic LINKED: fn(u64) -> u64 = pad;\n\n#[inline(never)]\n");
+        text.push_str("fn pad(mut state: u64) -> u64 {\n");
         for n in 1..=statements {
             let _ = writeln!(text, "    state = std::hint::black_box(state ^ {});", n * 7919);
         }

@@ -1,7 +1,7 @@
 //! Work in units of one percent: each lane does the same unit over and over, and a side that is to be slower does it
 //! more often.
 
-mod unrelated;
+mod pad;
 
 mod extra;
 
