@@ -2,7 +2,7 @@
 //!
 //! [`judge`] is a pure function of the recording and the policy. The others are for a run that is still going on:
 //! [`undecided`] takes only the planned looks, so asking it often costs nothing; [`candidates`] and
-//! [`confirmation_rounds`] also take the final one and are to be asked once, when the comparison has ended.
+//! [`rounds_that_found`] also take the final one and are to be asked once, when the comparison has ended.
 
 pub mod account;
 pub mod assessment;
@@ -140,7 +140,7 @@ pub fn candidates(recording: &Recording, policy: &Policy) -> Vec<u32> {
 /// Rounds with which what was found is looked at again: as many as the candidate with the most rounds had, so that what
 /// was just visible then is visible again. At least [`MIN_ROUNDS`]; 0 without candidates.
 #[must_use]
-pub fn confirmation_rounds(recording: &Recording, policy: &Policy) -> u32 {
+pub fn rounds_that_found(recording: &Recording, policy: &Policy) -> u32 {
     let assessment = Assessment::of(recording, policy, Until::TheEnd);
     let rounds = assessment
         .candidates()

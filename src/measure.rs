@@ -261,8 +261,10 @@ impl<L: Lab> Measurement<'_, L> {
             let least = MIN_ROUNDS.saturating_sub(fewest_done);
             let rounds = most.min(self.affordable(&jobs)).max(least).min(most);
             let first = recording.next_round(Phase::Confirm);
-            for round in first..first + rounds.next_multiple_of(2) {
-                self.round(Phase::Confirm, round, &jobs)?;
+            for done in 0..rounds.next_multiple_of(2) {
+                let needed = |job: &&Job| lacking[&job.scenario] > done || done < least;
+                let jobs: Vec<Job> = jobs.iter().filter(needed).cloned().collect();
+                self.round(Phase::Confirm, first + done, &jobs)?;
                 if self.interrupted {
                     break;
                 }

@@ -2,7 +2,7 @@
 //!
 //! The comparison has already spent the family's level. The confirmation guards against what no level covers: a state
 //! of the machine that lasted for the whole comparison. So it is a test of its own, of each candidate by itself, at the
-//! family's level: the chance that noise alone repeats one in the same direction is half of that level. Candidates do
+//! family's level: the chance that noise alone repeats one in the same direction is half of that level a look. They do
 //! not share it, because what noise may flag was bounded before, and a stricter test would lose real changes that the
 //! comparison could just show.
 

@@ -136,18 +136,20 @@ fn apply(finding: &mut Finding, confirmation: Confirmation, first: f64) {
             finding.verdict = flagged;
         }
         Confirmation::NotRepeated {
-            half_width, refuted, ..
+            log,
+            half_width,
+            refuted,
         } => {
             finding.confirmed = Some(false);
             let first = wording::signed(first);
             let again = again.map_or_else(|| "nothing finite".to_owned(), wording::signed);
+            let known = wording::size(half_width.exp_m1());
             finding.notes.push(if refuted {
                 format!("not confirmed: {first} at first, {again} with fresh processes")
+            } else if log.abs() <= half_width {
+                format!("not confirmed: {first} at first, {again} ± {known} with fresh processes, too noisy to tell")
             } else {
-                let half_width = wording::size(half_width.exp_m1());
-                format!(
-                    "not confirmed: {first} at first, {again} ± {half_width} with fresh processes, too noisy to tell"
-                )
+                format!("not confirmed: {first} at first, {again} ± {known} with fresh processes")
             });
         }
         Confirmation::Impossible(reason) => {

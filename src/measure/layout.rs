@@ -169,7 +169,7 @@ impl<L: Lab> Measurement<'_, L> {
         if jobs.is_empty() {
             return Ok(());
         }
-        let wanted = judge::confirmation_rounds(recording, &self.plan.policy)
+        let wanted = judge::rounds_that_found(recording, &self.plan.policy)
             .min(MOST)
             .next_multiple_of(ONE_EACH);
         let affordable = self.affordable(&jobs) / ONE_EACH * ONE_EACH;

@@ -414,6 +414,36 @@ fn a_confirmation_that_was_cut_short_goes_on_where_it_stopped() {
     assert_eq!(rounds_of(&journal, Phase::Confirm, 2), 16);
 }
 
+#[test]
+fn fresh_processes_that_cannot_tell_yet_are_more_for_those_rows_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder.path().join("r"), 3, minutes(30.0));
+    // All three are slower. `s0` is noisy from the start, so that a later look finds it; fresh processes show `s0` and
+    // `s1` so noisily that sixteen rounds cannot tell, and `s2` at once.
+    let script = |slot: &Slot, scenario: u32| {
+        let wild = match (slot.phase, scenario) {
+            (Phase::Confirm, 0 | 1) => 40.0,
+            (_, 0) => 50.0,
+            _ => 1.0,
+        };
+        let noise = 1.0 + (noise(slot, scenario) - 1.0) * wild;
+        let slower = slot.side == Side::Head;
+        Takes(100.0 * noise * if slower { 1.1 } else { 1.0 })
+    };
+    run(&mut ScriptedLab::new(script), &mut journal);
+    let found_after = |scenario| rounds_of(&journal, Phase::Measure, scenario);
+    assert!(
+        found_after(0) > 16 && found_after(1) == 16,
+        "{} {}",
+        found_after(0),
+        found_after(1)
+    );
+    assert!(rounds_of(&journal, Phase::Confirm, 0) > 16);
+    // As many as found them are enough.
+    assert_eq!(rounds_of(&journal, Phase::Confirm, 1), 16);
+    assert_eq!(rounds_of(&journal, Phase::Confirm, 2), 16);
+}
+
 /// Case A07, variant: the second pass crashes for one id.
 #[test]
 fn a_flag_whose_confirmation_crashes_stays_with_a_warning() {
