@@ -7,6 +7,8 @@ use crate::error::OpError;
 use crate::movement::{Memory, Moves, Plan};
 
 const THREADS: u32 = 256;
+/// Threads of a transposition.
+const TILE_THREADS: u32 = 512;
 /// Words that a thread has under way at a time.
 const UNROLL: usize = 4;
 /// Blocks that keep every GPU there is busy: where there are fewer, copies are shared out among more.
@@ -112,7 +114,7 @@ impl Device {
                 b_from,
                 a_to,
             } => {
-                let (entry, side) = tiles_entry(word, is_pairs);
+                let (entry, side_a, side_b) = tiles_entry(word, is_pairs);
                 let args = [
                     input,
                     out,
@@ -126,11 +128,11 @@ impl Device {
                 ];
                 let grid = Grid {
                     blocks: (
-                        saturated(a.div_ceil(side)),
-                        saturated(b.div_ceil(side).min(MOST_BLOCKS)),
+                        saturated(a.div_ceil(side_a)),
+                        saturated(b.div_ceil(side_b).min(MOST_BLOCKS)),
                         saturated(batches.min(MOST_BLOCKS)),
                     ),
-                    threads: THREADS,
+                    threads: TILE_THREADS,
                     shared: 0,
                 };
                 // SAFETY: as above.
@@ -246,15 +248,15 @@ fn spread_entry(word: usize) -> &'static str {
     }
 }
 
-/// A kernel and the side of its squares, in what it counts: words, or pairs of them.
-fn tiles_entry(word: usize, is_pairs: bool) -> (&'static str, usize) {
+/// A kernel and the sides of its tiles along `a` and `b`, in what it counts: words, or pairs of them.
+fn tiles_entry(word: usize, is_pairs: bool) -> (&'static str, usize, usize) {
     match (word, is_pairs) {
-        (_, true) => ("tiles_of_pairs", 32),
-        (16, _) => ("tiles_16", 32),
-        (8, _) => ("tiles_8", 32),
-        (4, _) => ("tiles_4", 64),
-        (2, _) => ("tiles_2", 64),
-        _ => ("tiles_1", 64),
+        (_, true) => ("tiles_of_pairs", 32, 64),
+        (16, _) => ("tiles_16", 32, 32),
+        (8, _) => ("tiles_8", 32, 32),
+        (4, _) => ("tiles_4", 64, 64),
+        (2, _) => ("tiles_2", 64, 64),
+        _ => ("tiles_1", 64, 64),
     }
 }
 

@@ -17,6 +17,10 @@ const WIDEST: usize = 16;
 /// empty.
 const SHORTEST_SIDE: usize = 16;
 
+/// Bytes of the destination between two copies, below which a source is loaded again for each of them: what was read
+/// so shortly before is still near, and the destination is written in the order in which it lies in memory.
+const NEAR: usize = 256 << 10;
+
 /// An axis of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Axis {
@@ -136,7 +140,7 @@ impl Plan {
 
     fn strided(mut axes: Vec<Axis>, word: usize, reach: (usize, usize)) -> Self {
         let is_wide = reach.0.max(reach.1) / word >= INDEX_LIMIT;
-        let (copies, copy_distance) = take_repeated(&mut axes);
+        let (copies, copy_distance) = take_repeated(&mut axes, word);
         let moves = Moves::Strided {
             word,
             is_wide,
@@ -323,11 +327,12 @@ fn tiles(axes: &[Axis], word: usize) -> Option<(Moves, Vec<Axis>)> {
     Some((moves, batch))
 }
 
-/// Takes the outermost axis that repeats the source out of the walk, if it is not the innermost one: a word that was
-/// loaded once is then stored for each of its steps. Gives its length and its distance in the destination.
-fn take_repeated(axes: &mut Vec<Axis>) -> (usize, usize) {
+/// Takes the outermost axis that repeats the source out of the walk, if it is not the innermost one and its copies are
+/// far apart: a word that was loaded once is then stored for each of its steps. Gives its length and its distance in the destination.
+fn take_repeated(axes: &mut Vec<Axis>, word: usize) -> (usize, usize) {
     let inner = axes.len().saturating_sub(1);
-    match axes[..inner].iter().position(|axis| axis.from == 0) {
+    let is_far = |axis: &Axis| axis.from == 0 && axis.to.saturating_mul(word) >= NEAR;
+    match axes[..inner].iter().position(is_far) {
         Some(place) => {
             let axis = axes.remove(place);
             (axis.length, axis.to)

@@ -212,18 +212,37 @@ fn a_run_of_exactly_one_word_is_transposed_as_that_word() {
 }
 
 #[test]
-fn a_broadcast_row_is_loaded_once_and_stored_for_each_copy() {
-    let plan = check(4, &[7, 8], &[0, 1], 8);
+fn a_long_broadcast_row_is_loaded_once_and_stored_for_each_copy() {
+    let row = NEAR / 4;
+    let plan = check(4, &[7, row], &[0, 1], row);
     let Moves::Strided {
         word: 16,
-        count: 2,
+        count,
         copies: 7,
-        copy_distance: 2,
+        copy_distance,
         ..
     } = *plan.moves()
     else {
         panic!("{plan:?}");
     };
+    assert_eq!((count, copy_distance), (row / 4, row / 4));
+}
+
+#[test]
+fn a_short_broadcast_row_is_loaded_again_so_that_the_output_is_written_in_order() {
+    let plan = check(4, &[7, 8], &[0, 1], 8);
+    assert!(
+        matches!(
+            plan.moves(),
+            Moves::Strided {
+                word: 16,
+                count: 14,
+                copies: 1,
+                ..
+            }
+        ),
+        "{plan:?}"
+    );
 }
 
 #[test]
@@ -248,14 +267,14 @@ fn a_broadcast_column_is_spread_over_words_of_16_bytes() {
 
 #[test]
 fn a_repetition_is_a_broadcast_of_split_axes() {
-    let (shape, distances) = repeated(&[4, 8], &[3, 2]);
-    let plan = check(4, &shape, &distances, 32);
+    let (shape, distances) = repeated(&[256, 256], &[3, 2]);
+    let plan = check(4, &shape, &distances, 65_536);
     assert!(
         matches!(
             plan.moves(),
             Moves::Strided {
                 word: 16,
-                count: 16,
+                count: 32_768,
                 copies: 3,
                 ..
             }
