@@ -39,11 +39,11 @@ fn tokenization(c: &mut Criterion) {
     group.throughput(Throughput::Elements((SENTENCES * PANGRAM_TOKENS) as u64));
     group.bench_function("encode_tokens_per_second", |b| {
         let (codec, text) = (&*codec, text.as_str());
-        b.iter(|| codec.encode(black_box(text)));
+        b.iter(|| ready(codec.encode(black_box(text))));
     });
     group.bench_function("decode_tokens_per_second", |b| {
         let (codec, ids) = (&*codec, ids.as_slice());
-        b.iter(|| codec.decode(black_box(ids)));
+        b.iter(|| ready(codec.decode(black_box(ids))));
     });
     group.finish();
 }
@@ -70,7 +70,7 @@ fn sampling_latency(c: &mut Criterion) {
                 || logits.to_vec(),
                 |logits| {
                     let processed = chain.apply(logits, Context::default());
-                    processed.and_then(|()| sampler.draw(logits))
+                    ready(processed.and_then(|()| sampler.draw(logits)))
                 },
                 BatchSize::SmallInput,
             );
@@ -86,7 +86,7 @@ fn kv_cache(c: &mut Criterion) {
     group.bench_function("alloc_dealloc_pages", |b| {
         b.iter(|| {
             let id = pool.create();
-            pool.append(id, black_box(256)).and_then(|()| pool.remove(id))
+            ready(pool.append(id, black_box(256)).and_then(|()| pool.remove(id)));
         });
     });
     group.finish();
@@ -115,7 +115,7 @@ fn logit_processing(c: &mut Criterion) {
         };
         b.iter_batched_ref(
             || logits.to_vec(),
-            |logits| chain.apply(logits, black_box(context)),
+            |logits| ready(chain.apply(logits, black_box(context))),
             BatchSize::SmallInput,
         );
     });

@@ -100,9 +100,9 @@ fn the_ids_of_a_prompt_may_come_from_a_file() {
     std::fs::write(&path, "[72, 101, 108, 108, 111]").unwrap();
     let path = path.to_str().unwrap();
     let header = |arguments: &[&str]| lines(arguments)[0]["prompt_sha256"].clone();
-    let same = header(&["--prompt-ids", path, "--tokens", "1", "--json"]);
-    assert_eq!(same, header(&["--prompt", "Hello", "--tokens", "1", "--json"]));
-    assert_ne!(same, header(&["--prompt", "Hallo", "--tokens", "1", "--json"]));
+    let same = header(&["--prompt-ids", path, "--tokens", "9", "--json"]);
+    assert_eq!(same, header(&["--prompt", "Hello", "--tokens", "9", "--json"]));
+    assert_ne!(same, header(&["--prompt", "Hallo", "--tokens", "9", "--json"]));
     std::fs::write(path, "[72, 256]").unwrap();
     assert!(refused(&["--prompt-ids", path]).contains("token 256 is not in the vocabulary"));
     std::fs::write(path, "seventy-two").unwrap();
@@ -112,7 +112,19 @@ fn the_ids_of_a_prompt_may_come_from_a_file() {
 #[test]
 fn what_cannot_be_is_refused_in_one_line() {
     assert!(refused(&["--steady", "--tokens", "8"]).contains("leaves no steady window"));
-    assert!(refused(&["--tokens", "0"]).contains("at least 1"));
+    for absurd in [
+        ["--tokens", "0"],
+        ["--tokens", "18446744073709551615"],
+        ["--threads", "0"],
+    ] {
+        let output = run(&absurd);
+        assert_eq!(output.status.code(), Some(2), "{absurd:?}");
+        assert!(
+            String::from_utf8_lossy(&output.stderr).contains("invalid value"),
+            "{absurd:?}"
+        );
+    }
+    assert!(refused(&["--tokens", "600"]).contains("the model was made for 512"));
     assert!(refused(&["--shape", "enormous"]).contains("there is no shape \"enormous\""));
     assert!(refused(&["--prompt", ""]).contains("the prompt has no tokens"));
     assert!(refused(&["--model", "no/such/model.gguf"]).contains("no/such/model.gguf"));

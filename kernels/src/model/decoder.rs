@@ -24,6 +24,22 @@ pub enum DecodeError {
         /// How many there are.
         vocabulary: usize,
     },
+    /// More positions than the model was made for.
+    #[error(
+        "{capacity} positions were asked for, and the model was made for {context}: ask for fewer tokens"
+    )]
+    Context {
+        /// Positions that were asked for.
+        capacity: usize,
+        /// Positions it was made for.
+        context: usize,
+    },
+    /// More memory than there is.
+    #[error("there is no memory for {numbers} numbers: ask for fewer tokens")]
+    Memory {
+        /// Numbers it was for.
+        numbers: usize,
+    },
     /// No position is left.
     #[error("all {capacity} positions are taken: ask for a larger capacity or for fewer tokens")]
     Full {
@@ -77,7 +93,8 @@ struct Room {
     gate: Vec<f32>,
     up: Vec<f32>,
     decays: Vec<f32>,
-    linear: linear::Room,
+    /// Absent where no layer is linear: it is large.
+    linear: Option<linear::Room>,
     logits: Vec<f32>,
 }
 
@@ -94,7 +111,7 @@ impl Room {
             gate: vec![0.0; shape.feed_forward],
             up: vec![0.0; shape.feed_forward],
             decays: vec![0.0; shape.heads],
-            linear: linear::Room::new(shape),
+            linear: shape.has_linear().then(|| linear::Room::new(shape)),
             logits: vec![0.0; shape.vocabulary],
         }
     }
@@ -104,27 +121,37 @@ impl<'p> Decoder<'p> {
     /// A decoder with room for `capacity` positions, at the beginning of a text.
     ///
     /// # Errors
-    /// [`DecodeError::Shape`] for a shape that contradicts itself.
+    /// [`DecodeError::Shape`] for a shape that contradicts itself, or that the layers are not of;
+    /// [`DecodeError::Context`] for more positions than the model was made for; [`DecodeError::Memory`].
     pub fn new(parameters: &'p Parameters, capacity: usize) -> Result<Self, DecodeError> {
         let shape = &parameters.shape;
         if let Some(contradiction) = shape.contradiction() {
             return Err(DecodeError::Shape(contradiction));
         }
-        let memory = (0..shape.layers).map(|layer| match shape.mixing(layer) {
-            Mixing::Attention => {
-                let empty = || Tensor::zeros(&[capacity, shape.kv_heads, shape.head]);
-                Memory::Cache {
-                    keys: empty(),
-                    values: empty(),
+        if let Some(contradiction) = parameters.contradiction() {
+            return Err(DecodeError::Shape(contradiction));
+        }
+        if capacity > shape.context {
+            let context = shape.context;
+            return Err(DecodeError::Context { capacity, context });
+        }
+        let memory = (0..shape.layers).map(|layer| {
+            Ok(match shape.mixing(layer) {
+                Mixing::Attention => {
+                    let cache = [capacity, shape.kv_heads, shape.head];
+                    Memory::Cache {
+                        keys: room_for(&cache)?,
+                        values: room_for(&cache)?,
+                    }
                 }
-            }
-            Mixing::Linear => Memory::Linear(Tensor::zeros(&[shape.heads, shape.head, shape.head])),
+                Mixing::Linear => Memory::Linear(room_for(&[shape.heads, shape.head, shape.head])?),
+            })
         });
         Ok(Self {
             parameters,
             capacity,
             position: 0,
-            memory: memory.collect(),
+            memory: memory.collect::<Result<_, DecodeError>>()?,
             angles: Angles::new(capacity, shape.head, shape.rope_base),
             room: Room::new(shape),
         })
@@ -240,16 +267,10 @@ impl Room {
                 }
                 let one = [1, shape.kv_heads, shape.head];
                 let (keys, values) = (self.keys.reshaped(&one)?, self.values.reshaped(&one)?);
-                let (decays, room) = (&self.decays, &mut self.linear);
-                linear::mix(
-                    &self.queries,
-                    &keys,
-                    &values,
-                    decays,
-                    memory,
-                    room,
-                    &mut self.mixed,
-                )?;
+                if let Some(room) = &mut self.linear {
+                    let (queries, decays) = (&self.queries, &self.decays);
+                    linear::mix(queries, &keys, &values, decays, memory, room, &mut self.mixed)?;
+                }
             }
         }
         layer.output.times(self.mixed.data(), &mut self.back);
@@ -273,6 +294,19 @@ impl Room {
     fn norm(&mut self, weight: &Tensor<f32>, epsilon: f32) -> Result<(), OpError> {
         rms_norm(&self.token, weight, epsilon, &mut self.normed)
     }
+}
+
+/// Zeros, or the news that there is no memory for them.
+fn room_for(shape: &[usize]) -> Result<Tensor<f32>, DecodeError> {
+    let places = shape
+        .iter()
+        .try_fold(1_usize, |places, axis| places.checked_mul(*axis));
+    let numbers = places.unwrap_or(usize::MAX);
+    let mut data = Vec::new();
+    data.try_reserve_exact(numbers)
+        .map_err(|_| DecodeError::Memory { numbers })?;
+    data.resize(numbers, 0.0);
+    Ok(Tensor::new(shape, data)?)
 }
 
 fn norm_heads(heads: &mut Tensor<f32>, weight: &Tensor<f32>, epsilon: f32) -> Result<(), OpError> {
@@ -368,5 +402,31 @@ mod tests {
         parameters.shape.head = 15;
         let refused = Decoder::new(&parameters, 4).unwrap_err();
         assert!(refused.to_string().contains("has no pairs"), "{refused}");
+        let whole = Parameters::seeded(&Shape::named("tiny-hybrid").unwrap(), DType::F32);
+        let mut parameters = whole.clone();
+        parameters.layers.pop();
+        let refused = Decoder::new(&parameters, 4).unwrap_err();
+        assert!(refused.to_string().contains("3 layers instead of 4"), "{refused}");
+        let mut parameters = whole;
+        parameters.layers[0].decay = None;
+        let refused = Decoder::new(&parameters, 4).unwrap_err();
+        assert!(
+            refused.to_string().contains("layer 0 is linear and has no decay"),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn more_than_the_model_was_made_for_or_memory_can_hold_is_refused() {
+        let mut parameters = Parameters::seeded(&Shape::named("tiny").unwrap(), DType::F32);
+        let refused = Decoder::new(&parameters, 513).unwrap_err();
+        let wanted = DecodeError::Context {
+            capacity: 513,
+            context: 512,
+        };
+        assert_eq!(refused, wanted);
+        parameters.shape.context = usize::MAX;
+        let refused = Decoder::new(&parameters, usize::MAX / 64).unwrap_err();
+        assert!(matches!(refused, DecodeError::Memory { .. }), "{refused}");
     }
 }

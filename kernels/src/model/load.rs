@@ -38,6 +38,12 @@ pub enum LoadError {
     /// A shape that contradicts itself.
     #[error("the model cannot be run: {0}")]
     Shape(String),
+    /// Something that would change what the model says and that is not known here.
+    #[error("the model has {what}, which is not known here: it would say something else without it")]
+    Unknown {
+        /// What.
+        what: String,
+    },
     /// A tensor that is not there.
     #[error("the file has no tensor {name:?}")]
     Missing {
@@ -216,6 +222,7 @@ fn of_gguf(weights: &Weights) -> Result<Shape, LoadError> {
     let number = |key: &str| length(metadata, &format!("{kind}.{key}"));
     let needed = |key: &str| number(key)?.ok_or_else(|| unsaid(&format!("{kind}.{key}")));
     let float = |key: &str| metadata.float(&format!("{kind}.{key}"));
+    refuse_unknown(weights, kind)?;
     let (hidden, heads) = (needed("embedding_length")?, needed("attention.head_count")?);
     let embedding = weights.get(GGUF.embedding);
     Ok(Shape {
@@ -237,6 +244,21 @@ fn of_gguf(weights: &Weights) -> Result<Shape, LoadError> {
         tied: weights.get(GGUF.head).is_none(),
         attention_every: 1,
     })
+}
+
+/// Angles that are scaled, and numbers that are added, are not known here.
+fn refuse_unknown(weights: &Weights, kind: &str) -> Result<(), LoadError> {
+    let scaling = format!("{kind}.rope.scaling.type");
+    let is_scaled = weights
+        .metadata()
+        .text(&scaling)?
+        .is_some_and(|kind| kind != "none");
+    let is_unknown = |name: &&str| *name == "rope_freqs.weight" || name.ends_with(".bias");
+    let unknown = match weights.names().find(is_unknown) {
+        Some(name) => Some(format!("a tensor {name:?}")),
+        None => is_scaled.then(|| format!("{scaling:?}")),
+    };
+    unknown.map_or(Ok(()), |what| Err(LoadError::Unknown { what }))
 }
 
 /// Where nothing else is said.
@@ -313,11 +335,30 @@ struct Config {
     rms_norm_eps: f64,
     #[serde(default)]
     tie_word_embeddings: bool,
+    // What is not known here must not be there.
+    rope_scaling: Option<serde_json::Value>,
+    rope_parameters: Option<serde_json::Value>,
+    #[serde(default)]
+    attention_bias: bool,
+    hidden_act: Option<String>,
 }
 
 fn of_config(text: &str) -> Result<Shape, LoadError> {
     let config: Config = serde_json::from_str(text)?;
     let family = Family::of(&config.model_type)?;
+    let unknown = [
+        ("rope_scaling", config.rope_scaling.is_some()),
+        ("rope_parameters", config.rope_parameters.is_some()),
+        ("attention_bias", config.attention_bias),
+        (
+            "another hidden_act than silu",
+            config.hidden_act.is_some_and(|act| act != "silu"),
+        ),
+    ];
+    if let Some((what, _)) = unknown.into_iter().find(|(_, is_there)| *is_there) {
+        let what = what.to_owned();
+        return Err(LoadError::Unknown { what });
+    }
     let heads = config.num_attention_heads;
     let head = config
         .head_dim

@@ -91,27 +91,53 @@ impl Parameters {
         self.head.as_ref().unwrap_or(&self.embedding)
     }
 
-    /// Bytes of weights that one step reads: all matrices, and of the embedding one row unless it is read out with.
+    /// Bytes of weights that one step reads: all matrices, and of an embedding that is not read out with one row.
     #[must_use]
     pub fn bytes_per_step(&self) -> usize {
         let layers: usize = self.layers.iter().map(Layer::bytes).sum();
-        layers + self.head().bytes()
+        let row = self
+            .embedding
+            .bytes()
+            .checked_div(self.embedding.rows())
+            .unwrap_or(0);
+        layers + self.head().bytes() + if self.head.is_some() { row } else { 0 }
+    }
+
+    /// Where the numbers are not those of the shape; absent for a model that can be run.
+    pub(super) fn contradiction(&self) -> Option<String> {
+        let shape = &self.shape;
+        if self.layers.len() != shape.layers {
+            return Some(format!(
+                "it has {} layers instead of {}",
+                self.layers.len(),
+                shape.layers
+            ));
+        }
+        let lacks_decay = |(index, layer): (usize, &Layer)| {
+            (shape.mixing(index) == Mixing::Linear && layer.decay.is_none()).then_some(index)
+        };
+        let index = self.layers.iter().enumerate().find_map(lacks_decay)?;
+        Some(format!("layer {index} is linear and has no decay"))
     }
 }
 
 impl Layer {
     fn bytes(&self) -> usize {
-        let matrices = [
-            &self.query,
-            &self.key,
-            &self.value,
-            &self.output,
-            &self.gate,
-            &self.up,
-            &self.down,
-        ];
-        let decay = self.decay.as_ref().map_or(0, Matrix::bytes);
-        matrices.into_iter().map(Matrix::bytes).sum::<usize>() + decay
+        let Self {
+            query,
+            key,
+            value,
+            decay,
+            output,
+            gate,
+            up,
+            down,
+            mixing_norm: _,
+            head_norms: _,
+            feed_forward_norm: _,
+        } = self;
+        let matrices = [query, key, value, output, gate, up, down];
+        matrices.into_iter().chain(decay).map(Matrix::bytes).sum()
     }
 }
 
@@ -151,6 +177,17 @@ mod tests {
         assert_ne!(one.layers[0].key, one.layers[0].value);
         assert_ne!(one.layers[0].query, one.layers[1].query);
         assert!(one.layers[0].decay.is_some() && one.layers[3].decay.is_none());
+    }
+
+    #[test]
+    fn a_step_reads_all_matrices_and_one_row_of_an_embedding_that_is_not_the_head() {
+        // tiny: 2 x (queries and output 64 x 64, keys and values 32 x 64, three of 128 x 64), 256 tokens of 64.
+        let layers = 2 * (2 * 64 * 64 + 2 * 32 * 64 + 3 * 128 * 64);
+        let shape = Shape::named("tiny").unwrap();
+        let tied = Parameters::seeded(&shape, DType::Bf16);
+        assert_eq!(tied.bytes_per_step(), 2 * (layers + 256 * 64));
+        let untied = Parameters::seeded(&Shape { tied: false, ..shape }, DType::Bf16);
+        assert_eq!(untied.bytes_per_step(), 2 * (layers + 256 * 64 + 64));
     }
 
     #[test]

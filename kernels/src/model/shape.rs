@@ -132,6 +132,12 @@ impl Shape {
         }
     }
 
+    /// Whether any layer is linear.
+    #[must_use]
+    pub const fn has_linear(&self) -> bool {
+        self.attention_every > 1
+    }
+
     /// Length of all queries of a token.
     #[must_use]
     pub const fn queries(&self) -> usize {
@@ -170,9 +176,19 @@ impl Shape {
         if !self.head.is_multiple_of(2) {
             return Some(format!("a head of {} numbers has no pairs", self.head));
         }
+        let memory = self.heads.saturating_mul(self.head).saturating_mul(self.head);
+        if self.has_linear() && memory > LARGEST_MEMORY {
+            return Some(format!(
+                "{} heads of {} numbers have too large a memory",
+                self.heads, self.head
+            ));
+        }
         None
     }
 }
+
+/// Numbers that a linear layer may remember: far more than any that was published.
+const LARGEST_MEMORY: usize = 1 << 28;
 
 #[cfg(test)]
 mod tests {

@@ -78,7 +78,7 @@ fn whole(runs: &[Run], to: &mut dyn Write) -> io::Result<()> {
 fn steady(options: &Options, run: &Run) -> Option<Steady> {
     options
         .steady
-        .then(|| Steady::of(&run.times(), options.decode_skip))
+        .then(|| Steady::of(&run.times(), options.decode_skip as usize))
         .flatten()
 }
 

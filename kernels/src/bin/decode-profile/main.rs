@@ -34,18 +34,20 @@ fn profile(options: &Options, to: &mut dyn Write) -> Result<(), ProfileError> {
     let pool = options.pool()?;
     let subject = pool.install(|| Subject::of(options))?;
     let prompt = subject.prompt(options)?;
-    let mut decoder = Decoder::new(&subject.parameters, prompt.len() + options.tokens)?;
+    let tokens = options.tokens as usize;
+    let mut decoder = Decoder::new(&subject.parameters, prompt.len().saturating_add(tokens))?;
     if options.json {
-        protocol::header(options, &subject, &prompt, to)?;
+        protocol::header(options, &subject, &prompt, pool.current_num_threads(), to)?;
     } else {
         lines::header(options, to)?;
     }
     let mut runs = Vec::new();
     for n in 0..options.warmups + options.runs {
-        let run = pool.install(|| Run::of(&mut decoder, &prompt, options.tokens))?;
+        let run = pool.install(|| Run::of(&mut decoder, &prompt, tokens))?;
         let Some(index) = n.checked_sub(options.warmups) else {
             continue;
         };
+        let index = index as usize;
         if options.json {
             protocol::run(index, &run, to)?;
         } else {

@@ -6,6 +6,9 @@ use kernels::DType;
 use kernels::model::decoder::DecodeError;
 use std::path::PathBuf;
 
+/// Most tokens, runs and warm-ups: what is more is a slip.
+const MANY: i64 = 1_000_000;
+
 /// Decodes greedily with a small model and tells when every token was known.
 #[derive(Debug, Parser)]
 #[command(name = "decode-profile", version)]
@@ -23,23 +26,23 @@ pub(crate) struct Options {
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     pub(crate) backend: Backend,
     /// Threads of the CPU; all that there are if it is not given
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
     /// Time each token within a generation, without the first `--decode-skip`, instead of whole generations
     #[arg(long)]
     pub(crate) steady: bool,
     /// Tokens at the beginning of every generation that are outside of the steady window
-    #[arg(long, value_name = "K", default_value_t = 8)]
-    pub(crate) decode_skip: usize,
+    #[arg(long, value_name = "K", default_value_t = 8, value_parser = clap::value_parser!(u32).range(..=MANY))]
+    pub(crate) decode_skip: u32,
     /// Whole generations before those that are measured
-    #[arg(long, value_name = "W", default_value_t = 1)]
-    pub(crate) warmups: usize,
+    #[arg(long, value_name = "W", default_value_t = 1, value_parser = clap::value_parser!(u32).range(..=MANY))]
+    pub(crate) warmups: u32,
     /// Generations that are measured
-    #[arg(long, value_name = "R", default_value_t = 1)]
-    pub(crate) runs: usize,
+    #[arg(long, value_name = "R", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=MANY))]
+    pub(crate) runs: u32,
     /// Tokens of every generation
-    #[arg(long, value_name = "N", default_value_t = 128)]
-    pub(crate) tokens: usize,
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=MANY))]
+    pub(crate) tokens: u32,
     /// The prompt; where there is no tokenizer, each byte is one token
     #[arg(
         long,
@@ -48,7 +51,7 @@ pub(crate) struct Options {
         conflicts_with = "prompt_ids"
     )]
     pub(crate) prompt: String,
-    /// File with the token ids of the prompt: whole numbers, apart by anything else
+    /// File with the token ids of the prompt: whole numbers, with white space, commas and brackets between them
     #[arg(long, value_name = "FILE")]
     pub(crate) prompt_ids: Option<PathBuf>,
     /// Write JSON lines, `abreast/decode/1`
@@ -118,15 +121,14 @@ impl Options {
     /// Refuses numbers that contradict each other.
     pub(crate) fn check(&self) -> Result<(), ProfileError> {
         let refused = |text: String| Err(ProfileError::Usage(text));
-        if self.tokens == 0 || self.runs == 0 {
-            return refused("--tokens and --runs must be at least 1".to_owned());
-        }
-        if self.steady && self.decode_skip == 0 {
+        // In JSON whoever reads it takes the window.
+        let has_window = self.steady || self.json;
+        if has_window && self.decode_skip == 0 {
             return refused(
                 "--decode-skip must be at least 1: the window begins at the last skipped token".to_owned(),
             );
         }
-        if self.steady && self.tokens <= self.decode_skip {
+        if has_window && self.tokens <= self.decode_skip {
             return refused(format!(
                 "--tokens {} leaves no steady window after --decode-skip {}: ask for more tokens",
                 self.tokens, self.decode_skip
@@ -144,7 +146,7 @@ impl Options {
     }
 
     pub(crate) fn pool(&self) -> Result<rayon::ThreadPool, ProfileError> {
-        let threads = self.threads.unwrap_or(0);
+        let threads = usize::from(self.threads.unwrap_or(0));
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()
@@ -167,7 +169,7 @@ impl Options {
 }
 
 fn numbers(text: &str) -> Result<Vec<u32>, String> {
-    text.split(|character: char| !character.is_ascii_digit() && character != '-')
+    text.split(|character: char| character.is_whitespace() || ",[]".contains(character))
         .filter(|word| !word.is_empty())
         .map(|word| word.parse().map_err(|_| format!("{word:?} is not a token id")))
         .collect()
@@ -186,6 +188,8 @@ mod tests {
         assert_eq!(numbers("[1, 2,3]\n4 5\n").unwrap(), [1, 2, 3, 4, 5]);
         assert_eq!(numbers("1 -2").unwrap_err(), "\"-2\" is not a token id");
         assert!(numbers("99999999999").is_err());
+        assert_eq!(numbers("[1.5]").unwrap_err(), "\"1.5\" is not a token id");
+        assert!(numbers("seventy two").is_err());
     }
 
     #[test]
@@ -196,6 +200,7 @@ mod tests {
             "{refused}"
         );
         assert!(options(&["--steady", "--decode-skip", "0"]).check().is_err());
+        assert!(options(&["--json", "--tokens", "8"]).check().is_err());
         assert!(options(&["--tokens", "8"]).check().is_ok());
     }
 

@@ -15,19 +15,20 @@ enum Line<'a> {
         model: &'a str,
         /// `seeded`, or the digest of the file they are from.
         weights: &'a str,
-        dtype: &'static str,
+        /// Of the first matrix; files of mixed types are mostly of this one.
+        dtype: String,
         /// Bytes of weights that one step reads.
         weight_bytes: usize,
         backend: &'static str,
         device: String,
-        threads: Option<usize>,
+        threads: usize,
         prompt_tokens: usize,
         prompt_sha256: String,
         sampling: &'static str,
-        tokens: usize,
-        decode_skip: usize,
-        warmups: usize,
-        runs: usize,
+        tokens: u32,
+        decode_skip: u32,
+        warmups: u32,
+        runs: u32,
     },
     Token {
         run: usize,
@@ -59,6 +60,7 @@ pub(crate) fn header(
     options: &Options,
     subject: &Subject,
     prompt: &[u32],
+    threads: usize,
     to: &mut dyn Write,
 ) -> Result<(), ProfileError> {
     let mut digest = Sha256::new();
@@ -69,11 +71,11 @@ pub(crate) fn header(
         schema: "abreast/decode/1",
         model: &subject.parameters.shape.name,
         weights: subject.sha256.as_deref().unwrap_or("seeded"),
-        dtype: subject.parameters.layers[0].query.storage().name(),
+        dtype: subject.parameters.layers[0].query.storage().name().to_lowercase(),
         weight_bytes: subject.parameters.bytes_per_step(),
         backend: options.backend.name(),
         device: "cpu".to_owned(),
-        threads: options.threads,
+        threads,
         prompt_tokens: prompt.len(),
         prompt_sha256: hex(&digest.finalize()),
         sampling: "greedy",

@@ -15,8 +15,8 @@ impl Run {
     /// Generates from a clean state: nothing of the run before is reused.
     pub(crate) fn of(decoder: &mut Decoder<'_>, prompt: &[u32], count: usize) -> Result<Self, DecodeError> {
         let mut tokens = Vec::with_capacity(count);
-        let start = Instant::now();
         decoder.reset();
+        let start = Instant::now();
         decoder.greedy(prompt, count, |id| tokens.push((id, start.elapsed())))?;
         Ok(Self { tokens })
     }

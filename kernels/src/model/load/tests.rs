@@ -259,3 +259,21 @@ fn safetensors_need_their_config() {
     let refused = load(&weights, Some("{}")).unwrap_err().to_string();
     assert!(refused.starts_with("config.json: missing field"), "{refused}");
 }
+
+#[test]
+fn what_would_change_what_the_model_says_is_refused_by_name() {
+    let parameters = tiny();
+    let file = File::of(&parameters.shape, "llama")
+        .vector("rope_freqs.weight", &[1.0; 8])
+        .tensors(&parameters, None, <[Vec<f32>]>::to_vec);
+    let refused = load(&file, None).unwrap_err().to_string();
+    assert!(refused.contains("a tensor \"rope_freqs.weight\""), "{refused}");
+
+    let mut file = File::of(&parameters.shape, "llama");
+    file.writer = file
+        .writer
+        .value("llama.rope.scaling.type", &Value::Text("yarn".to_owned()));
+    let file = file.tensors(&parameters, None, <[Vec<f32>]>::to_vec);
+    let refused = load(&file, None).unwrap_err().to_string();
+    assert!(refused.contains("llama.rope.scaling.type"), "{refused}");
+}
