@@ -273,16 +273,19 @@ __device__ __forceinline__ void tile_of_pairs(
     }
     __syncthreads();
     target += x + y * a_to;
+    const u64 step = COLUMNS * a_to;
 #pragma unroll
     for (int i = 0; i < 2 * PAIRS_A / COLUMNS; ++i) {
         if (WHOLE || (x < b_left && y + i * COLUMNS < 2 * pairs_left)) {
-            target[(u64)(i * COLUMNS) * a_to] = tile[x][y + i * COLUMNS];
+            *target = tile[x][y + i * COLUMNS];
         }
+        target += step;
     }
     __syncthreads();
 }
 
-extern "C" __global__ void __launch_bounds__(TILE_BLOCK) tiles_of_pairs(
+// Three blocks to a multiprocessor at least: left to itself, the compiler takes so many registers that there is one.
+extern "C" __global__ void __launch_bounds__(TILE_BLOCK, 3) tiles_of_pairs(
     const u32* __restrict__ in, u16* __restrict__ out, const u64* __restrict__ metadata, u32 rank, u64 batches, u64 a,
     u64 b, u64 b_from, u64 a_to) {
     // A row is an odd number of banks, so that the numbers of a column are in different ones.
