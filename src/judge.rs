@@ -142,11 +142,13 @@ pub fn candidates(recording: &Recording, policy: &Policy) -> Vec<u32> {
 #[must_use]
 pub fn rounds_that_found(recording: &Recording, policy: &Policy) -> u32 {
     let assessment = Assessment::of(recording, policy, Until::TheEnd);
-    let rounds = assessment
-        .candidates()
-        .filter_map(|row| row.decided.as_ref())
-        .map(|decided| decided.contrast.rounds.max(MIN_ROUNDS).next_multiple_of(2));
-    rounds.max().unwrap_or(0)
+    assessment.candidates().map(found_after).max().unwrap_or(0)
+}
+
+/// Rounds with which a candidate was found, at least [`MIN_ROUNDS`]. Even.
+fn found_after(row: &Row<'_>) -> u32 {
+    let rounds = row.decided.as_ref().map_or(0, |decided| decided.contrast.rounds);
+    rounds.max(MIN_ROUNDS).next_multiple_of(2)
 }
 
 /// A candidate that fresh processes have not repeated, and may.
@@ -169,13 +171,12 @@ pub fn unrepeated(recording: &Recording, policy: &Policy) -> Vec<Unrepeated> {
             Confirmation::Pending | Confirmation::NotRepeated { refuted: false, .. }
         )
     };
-    let rounds = |row: &Row<'_>| row.decided.as_ref().map_or(0, |decided| decided.contrast.rounds);
     assessment
         .candidates()
         .filter(may_repeat)
         .map(|row| Unrepeated {
             scenario: ix(row),
-            rounds: rounds(row).max(MIN_ROUNDS).next_multiple_of(2),
+            rounds: found_after(row),
         })
         .collect()
 }

@@ -14,6 +14,7 @@
 
 pub mod capture;
 pub mod device;
+pub mod digest;
 pub mod dtype;
 pub mod error;
 pub mod grammar;

@@ -16,10 +16,7 @@ impl<T: Element> Tensor<T> {
     /// # Errors
     /// [`OpError::Shape`] if there are not as many numbers as the shape has places.
     pub fn new(shape: &[usize], data: Vec<T>) -> Result<Self, OpError> {
-        let places = shape
-            .iter()
-            .try_fold(1_usize, |places, axis| places.checked_mul(*axis));
-        if places != Some(data.len()) {
+        if places(shape) != Some(data.len()) {
             return Err(OpError::shape("tensor", "data", shape, &[data.len()]));
         }
         Ok(Self {
@@ -107,6 +104,14 @@ impl<T: Element> Tensor<T> {
     pub fn width(&self) -> usize {
         self.shape.last().copied().unwrap_or(1)
     }
+}
+
+/// How many numbers a shape has places for; absent for more than can be counted.
+#[must_use]
+pub(crate) fn places(shape: &[usize]) -> Option<usize> {
+    shape
+        .iter()
+        .try_fold(1_usize, |places, axis| places.checked_mul(*axis))
 }
 
 /// Distance in memory between neighbours along each axis.

@@ -45,12 +45,35 @@ impl Grid {
         }
     }
 
-    /// As many blocks as it takes to give each thread `each` of `count` pieces, at least one; beyond 65535 the
+    /// As many blocks as it takes to give each thread `each` of `count` pieces, at least one; beyond the most, the
     /// kernel's loop takes more than one round.
     pub(super) fn looped(count: usize, threads: u32, each: usize) -> Self {
-        let blocks = count.div_ceil(threads as usize * each).clamp(1, 65_535);
+        let blocks = count.div_ceil(threads as usize * each).clamp(1, MOST_BLOCKS);
         Self::row(saturated(blocks), threads)
     }
+}
+
+/// The largest grid along y and z, and the longest along x of kernels that loop.
+pub(super) const MOST_BLOCKS: usize = 65_535;
+
+/// Blocks along y for `found` pieces, of which each takes `each`; refuses more than a grid has.
+pub(super) fn along_y(
+    op: &'static str,
+    what: &'static str,
+    found: usize,
+    each: usize,
+) -> Result<usize, DeviceError> {
+    let blocks = found.div_ceil(each);
+    if blocks > MOST_BLOCKS {
+        let limit = MOST_BLOCKS * each + 1;
+        return Err(DeviceError::Op(OpError::Range {
+            op,
+            what,
+            found,
+            limit,
+        }));
+    }
+    Ok(blocks)
 }
 
 /// The number, or the largest there is.

@@ -1,6 +1,6 @@
 //! Products of matrices, and of matrices and vectors, on the device.
 
-use super::launch::{Arg, Grid, narrow, saturated};
+use super::launch::{Arg, Grid, along_y, narrow, saturated};
 use super::tensor::apart;
 use super::{Device, DeviceError, DeviceTensor, Source};
 use crate::dtype::DType;
@@ -29,15 +29,7 @@ impl Device {
         if out.places() == 0 {
             return Ok(());
         }
-        let down = m.div_ceil(SIDE);
-        if down > 65_535 {
-            return Err(DeviceError::Op(OpError::Range {
-                op: OP,
-                what: "the number of rows",
-                found: m,
-                limit: 65_535 * SIDE + 1,
-            }));
-        }
+        let down = along_y(OP, "the number of rows", m, SIDE)?;
         let args = [
             Arg::Buffer(a.buffer()),
             Arg::Buffer(b.buffer()),
@@ -89,14 +81,7 @@ impl Device {
             return Ok(());
         }
         let vectors = outer.first().copied().unwrap_or(1);
-        if vectors > 65_535 {
-            return Err(DeviceError::Op(OpError::Range {
-                op: OP,
-                what: "the number of vectors",
-                found: vectors,
-                limit: 65_536,
-            }));
-        }
+        along_y(OP, "the number of vectors", vectors, 1)?;
         let pack = 16 / weights.dtype().bytes();
         let is_packed = width.is_multiple_of(pack);
         let entry = match (weights.dtype(), is_packed) {

@@ -1,6 +1,6 @@
 //! Movers of bytes on the device: what a plan says, and gather.
 
-use super::launch::{Arg, Grid, narrow, saturated};
+use super::launch::{Arg, Grid, MOST_BLOCKS, narrow, saturated};
 use super::tensor::apart;
 use super::{Buffer, Device, DeviceError, DeviceTensor, Latch, Source, magic};
 use crate::error::OpError;
@@ -13,9 +13,6 @@ const TILE_THREADS: u32 = 512;
 const UNROLL: usize = 4;
 /// Blocks that keep every GPU there is busy: where there are fewer, copies are shared out among more.
 const ENOUGH_BLOCKS: u32 = 4096;
-/// The largest grid along y and z.
-const MOST_BLOCKS: usize = 65_535;
-
 /// What a plan tells its kernel, in device memory.
 #[derive(Debug)]
 pub struct Metadata {
@@ -69,6 +66,19 @@ impl Device {
         apart(OP, out, &[input, &metadata.buffer])?;
         let rank = saturated(plan.axes().len());
         let [input, out, metadata] = [input, out, &metadata.buffer].map(Arg::Buffer);
+        let walk = |entry, grid, count: usize, copies: usize, copy_distance: usize| {
+            let args = [
+                input,
+                out,
+                metadata,
+                Arg::U32(rank),
+                Arg::U64(count as u64),
+                Arg::U64(copies as u64),
+                Arg::U64(copy_distance as u64),
+            ];
+            // SAFETY: the plan reaches no further than both buffers, and the metadata is its own.
+            unsafe { self.enqueue(Source::Movement, entry, grid, &args) }
+        };
         match *plan.moves() {
             Moves::Nothing => Ok(()),
             Moves::Strided {
@@ -78,32 +88,12 @@ impl Device {
                 copies,
                 copy_distance,
             } => {
-                let args = [
-                    input,
-                    out,
-                    metadata,
-                    Arg::U32(rank),
-                    Arg::U64(count as u64),
-                    Arg::U64(copies as u64),
-                    Arg::U64(copy_distance as u64),
-                ];
                 let grid = shared_out(count, copies);
-                // SAFETY: the plan reaches no further than both buffers, and the metadata is its own.
-                unsafe { self.enqueue(Source::Movement, strided_entry(word, is_wide), grid, &args) }
+                walk(strided_entry(word, is_wide), grid, count, copies, copy_distance)
             }
             Moves::Spread { word, count } => {
-                let args = [
-                    input,
-                    out,
-                    metadata,
-                    Arg::U32(rank),
-                    Arg::U64(count as u64),
-                    Arg::U64(1),
-                    Arg::U64(0),
-                ];
                 let grid = Grid::looped(count, THREADS, UNROLL);
-                // SAFETY: as above.
-                unsafe { self.enqueue(Source::Movement, spread_entry(word), grid, &args) }
+                walk(spread_entry(word), grid, count, 1, 0)
             }
             Moves::Tiles {
                 word,

@@ -6,8 +6,8 @@
 
 use super::error::DeviceError;
 use super::probe::Availability;
+use crate::digest::sha256;
 use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts, sys};
-use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -183,16 +183,6 @@ fn compiler_version() -> Result<(i32, i32), String> {
 fn key(text: &str, arch: &str, compiler: (i32, i32)) -> String {
     let (major, minor) = compiler;
     sha256(format!("ptx fmad=false {LANGUAGE} {arch} nvrtc {major}.{minor}\n{text}").as_bytes())
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Mean, RMS norm, softmax and argmax of rows, on the device.
 
-use super::launch::{Arg, Grid, narrow, saturated};
+use super::launch::{Arg, Grid, along_y, narrow, saturated};
 use super::tensor::apart;
 use super::{Buffer, Device, DeviceError, DeviceTensor, Latch, Source};
 use crate::dtype::DType;
@@ -145,14 +145,7 @@ impl Device {
         if rows == 0 {
             return Ok(());
         }
-        if rows > 65_535 {
-            return Err(DeviceError::Op(OpError::Range {
-                op: OP,
-                what: "the number of rows",
-                found: rows,
-                limit: 65_536,
-            }));
-        }
+        along_y(OP, "the number of rows", rows, 1)?;
         let parts = parts(input.width());
         for (buffer, wanted) in [
             (scratch, rows * parts * size_of::<u64>()),

@@ -8,7 +8,7 @@ use crate::ops::argmax::argmax;
 use crate::ops::attention::attention;
 use crate::ops::rms_norm::rms_norm;
 use crate::ops::rope::{Angles, rope};
-use crate::tensor::Tensor;
+use crate::tensor::{Tensor, places};
 
 /// Why there is no next token.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -298,10 +298,7 @@ impl Room {
 
 /// Zeros, or the news that there is no memory for them.
 fn room_for(shape: &[usize]) -> Result<Tensor<f32>, DecodeError> {
-    let places = shape
-        .iter()
-        .try_fold(1_usize, |places, axis| places.checked_mul(*axis));
-    let numbers = places.unwrap_or(usize::MAX);
+    let numbers = places(shape).unwrap_or(usize::MAX);
     let mut data = Vec::new();
     data.try_reserve_exact(numbers)
         .map_err(|_| DecodeError::Memory { numbers })?;

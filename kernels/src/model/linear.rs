@@ -79,7 +79,7 @@ pub(super) fn mix(
     let shared = room.tiled.shape()[0];
     tile(&room.unit_keys, &[shared, 1, 1], &mut room.tiled)?;
     transpose(&room.tiled, &[1, 0, 2], &mut room.keys)?;
-    let [_, kv_heads, _] = [room.unit_keys.shape()[0], room.unit_keys.shape()[1], head];
+    let kv_heads = room.keys.shape()[0];
     expand(&values.reshaped(&[kv_heads, 1, head])?, &mut room.values)?;
     for (decay, logit) in room.decays.data_mut().iter_mut().zip(decay_logits) {
         *decay = 1.0 / (1.0 + (-logit).exp());

@@ -250,6 +250,14 @@ pub enum Fault {
 /// Characters of a name that an error repeats; the name itself may be as long as the file.
 pub const LONGEST: usize = 64;
 
+/// A name that is there twice.
+pub(super) fn duplicate(what: &'static str, name: &str) -> Fault {
+    Fault::Duplicate {
+        what,
+        name: short(name),
+    }
+}
+
 /// A name, cut short where it is long.
 pub(super) fn short(name: &str) -> String {
     match name.char_indices().nth(LONGEST) {

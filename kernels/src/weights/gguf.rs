@@ -7,7 +7,7 @@
 mod cursor;
 mod value;
 
-use super::error::{Fault, Format, WeightsError, short};
+use super::error::{Fault, Format, WeightsError, duplicate, short};
 use super::metadata::{Metadata, Value};
 use super::storage::Storage;
 use super::{Contents, Place};
@@ -235,13 +235,6 @@ fn type_name(number: u32) -> String {
         _ => return format!("type {number}, which is not known"),
     };
     format!("type {number}, {name}")
-}
-
-fn duplicate(what: &'static str, name: &str) -> Fault {
-    Fault::Duplicate {
-        what,
-        name: short(name),
-    }
 }
 
 fn refusal(at: usize, fault: Fault) -> WeightsError {

@@ -20,12 +20,11 @@ pub use quant::BLOCK;
 pub use storage::Storage;
 pub use write::GgufWriter;
 
+use crate::digest::sha256;
 use crate::dtype::Element;
 use crate::error::OpError;
 use crate::tensor::Tensor;
-use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
 
@@ -123,12 +122,7 @@ impl Weights {
     /// every call.
     #[must_use]
     pub fn sha256(&self) -> String {
-        Sha256::digest(&self.bytes)
-            .iter()
-            .fold(String::new(), |mut text, byte| {
-                let _ = write!(text, "{byte:02x}");
-                text
-            })
+        sha256(&self.bytes)
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::storage::Storage;
 use crate::dtype::Element;
+use crate::ops::lanes::Sums;
 use half::{bf16, f16};
 
 /// Numbers that share a scale.
@@ -61,26 +62,14 @@ fn widen_blocks<const N: usize>(row: &[u8], out: &mut [f32], numbers: impl Fn(&[
 fn dot_blocks<const N: usize>(row: &[u8], other: &[f32], numbers: impl Fn(&[u8; N]) -> [f32; BLOCK]) -> f32 {
     let (blocks, rest) = row.as_chunks::<N>();
     let (others, other_rest) = other.as_chunks::<BLOCK>();
-    let mut lanes = [0.0; BLOCK];
+    let mut sums = Sums::default();
     for (block, other) in blocks.iter().zip(others) {
-        for ((lane, number), other) in lanes.iter_mut().zip(numbers(block)).zip(other) {
-            *lane += number * other;
-        }
+        sums.add_products(&numbers(block), other);
     }
     if !other_rest.is_empty() {
-        for ((lane, number), other) in lanes.iter_mut().zip(numbers(&filled(rest))).zip(other_rest) {
-            *lane += number * other;
-        }
+        sums.add_products(&numbers(&filled(rest))[..other_rest.len()], other_rest);
     }
-    let mut half = BLOCK / 2;
-    while half > 0 {
-        let (low, high) = lanes.split_at_mut(half);
-        for (low, high) in low.iter_mut().zip(high) {
-            *low += *high;
-        }
-        half /= 2;
-    }
-    lanes[0]
+    sums.total()
 }
 
 /// These bytes, and zeros up to `N`.

@@ -9,7 +9,7 @@
 //! let overflow (a panic where overflow is checked). This reader makes the same checks and those. What it takes the
 //! crate takes too, which a test verifies.
 
-use super::error::{Fault, Format, WeightsError, short};
+use super::error::{Fault, Format, WeightsError, duplicate, short};
 use super::metadata::{Metadata, Value};
 use super::storage::Storage;
 use super::{Contents, Place, file};
@@ -269,13 +269,6 @@ fn one_line(error: &serde_json::Error) -> String {
         .map_or(text.as_str(), |(message, _)| message);
     let printed = |letter: char| if letter.is_control() { ' ' } else { letter };
     text.chars().take(LONGEST_MESSAGE).map(printed).collect()
-}
-
-fn duplicate(what: &'static str, name: &str) -> Fault {
-    Fault::Duplicate {
-        what,
-        name: short(name),
-    }
 }
 
 fn refusal(at: usize, fault: Fault) -> WeightsError {

@@ -3,8 +3,8 @@
 use crate::options::{Options, ProfileError};
 use crate::run::Run;
 use crate::subject::Subject;
+use kernels::digest::sha256;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use std::io::Write;
 
 #[derive(Serialize)]
@@ -63,10 +63,7 @@ pub(crate) fn header(
     threads: usize,
     to: &mut dyn Write,
 ) -> Result<(), ProfileError> {
-    let mut digest = Sha256::new();
-    for id in prompt {
-        digest.update(id.to_le_bytes());
-    }
+    let ids: Vec<u8> = prompt.iter().flat_map(|id| id.to_le_bytes()).collect();
     let line = Line::Header {
         schema: "abreast/decode/1",
         model: &subject.parameters.shape.name,
@@ -77,7 +74,7 @@ pub(crate) fn header(
         device: "cpu".to_owned(),
         threads,
         prompt_tokens: prompt.len(),
-        prompt_sha256: hex(&digest.finalize()),
+        prompt_sha256: sha256(&ids),
         sampling: "greedy",
         tokens: options.tokens,
         decode_skip: options.decode_skip,
@@ -114,8 +111,4 @@ pub(crate) fn run(run: usize, of: &Run, to: &mut dyn Write) -> Result<(), Profil
 fn write(line: &Line<'_>, to: &mut dyn Write) -> Result<(), ProfileError> {
     let text = serde_json::to_string(line).map_err(std::io::Error::from)?;
     Ok(writeln!(to, "{text}")?)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
