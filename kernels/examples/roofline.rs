@@ -103,7 +103,8 @@ fn median(numbers: &[f64]) -> f64 {
     sorted[sorted.len() / 2]
 }
 
-/// Multiplications and additions with nothing to wait for: sixteen sums, or eight where registers are few.
+/// Multiplications and additions with nothing to wait for: enough sums to cover the time that one takes, few enough for
+/// the registers.
 struct Peak;
 
 impl Peak {

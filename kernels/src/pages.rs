@@ -25,7 +25,7 @@ pub enum PageError {
         free: usize,
     },
     /// A sequence that is not there.
-    #[error("pages: {0:?} is not in this pool; it was removed, or is of another pool")]
+    #[error("pages: {0:?} is not in this pool; it was removed")]
     Unknown(SequenceId),
     /// A token that the sequence does not have.
     #[error("pages: the sequence has {tokens} tokens, and token {token} was asked for; append first")]
@@ -37,7 +37,8 @@ pub enum PageError {
     },
 }
 
-/// A sequence of a pool. Those of removed sequences are never given out again.
+/// A sequence of a pool, for that pool alone: in another one it may be somebody else. Those of removed sequences are
+/// never given out again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SequenceId {
     slot: usize,

@@ -26,18 +26,24 @@ impl<T: Element> Tensor<T> {
     }
 
     /// All zero.
+    ///
+    /// # Panics
+    /// For a shape that no memory holds.
     #[must_use]
     pub fn zeros(shape: &[usize]) -> Self {
         Self {
             shape: shape.to_vec(),
-            data: vec![T::default(); shape.iter().product()],
+            data: vec![T::default(); places(shape).unwrap_or(usize::MAX)],
         }
     }
 
     /// A number for each place, counted in memory order.
+    ///
+    /// # Panics
+    /// For a shape that no memory holds.
     #[must_use]
     pub fn from_fn(shape: &[usize], number: impl FnMut(usize) -> f32) -> Self {
-        let places = shape.iter().product();
+        let places = places(shape).unwrap_or(usize::MAX);
         Self {
             shape: shape.to_vec(),
             data: (0..places).map(number).map(T::from_f32).collect(),
@@ -139,6 +145,12 @@ mod tests {
         assert!(Tensor::new(&[usize::MAX, 2], vec![0.0_f32]).is_err());
         assert_eq!(Tensor::<f32>::zeros(&[]).data().len(), 1);
         assert_eq!(Tensor::<f32>::zeros(&[3, 0]).data().len(), 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "capacity overflow")]
+    fn a_shape_that_no_memory_holds_is_not_made_smaller() {
+        let _ = Tensor::<f32>::zeros(&[usize::MAX / 2 + 1, 2]);
     }
 
     #[test]

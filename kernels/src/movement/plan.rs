@@ -93,8 +93,8 @@ impl Plan {
     /// source, all in elements of `element` bytes (1, 2, 4, 8 or 16).
     ///
     /// # Errors
-    /// [`OpError::Shape`] if there is not one distance for each axis; [`OpError::Range`] if more than 16 axes are
-    /// left after merging.
+    /// [`OpError::Shape`] if there is not one distance for each axis; [`OpError::Range`] for elements of another size,
+    /// and if more than 16 axes are left after merging.
     pub fn new(
         op: &'static str,
         element: usize,
@@ -102,6 +102,14 @@ impl Plan {
         distances: &[usize],
     ) -> Result<Self, OpError> {
         OpError::unless_shape(op, "distances", &[shape.len()], &[distances.len()])?;
+        if !element.is_power_of_two() || element > WIDEST {
+            return Err(OpError::Range {
+                op,
+                what: "bytes of an element, a power of two,",
+                found: element,
+                limit: WIDEST + 1,
+            });
+        }
         if shape.contains(&0) {
             return Ok(Self::of(Moves::Nothing, Vec::new(), (0, 0)));
         }

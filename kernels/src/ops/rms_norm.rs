@@ -45,6 +45,9 @@ fn scale<T: Element>(row: &[T], epsilon: f32) -> f32 {
 }
 
 /// `out[.., j] = input[.., j] / sqrt((input[.., 0]^2 + ..) / length + epsilon) * weight[j]`
+///
+/// # Panics
+/// If `weight` has fewer numbers than a row.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "exact up to 2^24, rounded beyond")]
 pub fn oracle(input: &Tensor<f32>, weight: &Tensor<f32>, epsilon: f32) -> Tensor<f32> {

@@ -29,14 +29,15 @@ pub fn tile<T: Element>(input: &Tensor<T>, repeats: &[usize], out: &mut Tensor<T
 /// The shape that comes out.
 ///
 /// # Errors
-/// [`OpError::Shape`] if there is not one count for each axis.
+/// [`OpError::Shape`] if there is not one count for each axis, or an axis would be longer than can be counted.
 pub fn shape(input: &[usize], repeats: &[usize]) -> Result<Vec<usize>, OpError> {
     OpError::unless_shape("tile", "repeats", &[input.len()], &[repeats.len()])?;
-    Ok(input
+    input
         .iter()
         .zip(repeats)
-        .map(|(length, times)| length * times)
-        .collect())
+        .map(|(length, times)| length.checked_mul(*times))
+        .collect::<Option<_>>()
+        .ok_or_else(|| OpError::shape("tile", "repeats", format_args!("smaller counts"), repeats))
 }
 
 /// `out[i, j, ..] = input[i mod n0, j mod n1, ..]`

@@ -102,7 +102,7 @@ impl Processor {
                 logits[id] -= by * count as f32;
             }),
             Self::Presence(by) => each_token(context.generated(), counts, |id, _| logits[id] -= by),
-            Self::Temperature(by) => logits.iter_mut().for_each(|logit| *logit /= by),
+            Self::Temperature(by) => temperature(by, logits),
             Self::TopK(tokens) => top_k(tokens, logits, keys),
             Self::TopP(mass) => top_p(mass, logits, keys),
             Self::MinP(share) => min_p(share, logits),
@@ -125,6 +125,14 @@ fn each_token(
         if count > 0 {
             visit(id as usize, count);
         }
+    }
+}
+
+fn temperature(by: f32, logits: &mut [f32]) {
+    // Where the best quotient is too large to be a number, logits relative to the best one: the same shares.
+    let shift = peak(logits).filter(|peak| peak.is_finite() && !(peak / by).is_finite());
+    for logit in logits {
+        *logit = (*logit - shift.unwrap_or(0.0)) / by;
     }
 }
 
@@ -186,6 +194,21 @@ mod tests {
 
     fn bits(logits: &[f32]) -> Vec<u32> {
         logits.iter().map(|logit| logit.to_bits()).collect()
+    }
+
+    #[test]
+    fn the_coldest_temperature_leaves_the_best_token_alone() {
+        let coldest = Processor::Temperature(f32::MIN_POSITIVE);
+        for (logits, best) in [
+            ([8.0, 9.0, OUT, 7.5], vec![1]),
+            ([-8.0, -9.0, -8.0, OUT], vec![0, 2]),
+        ] {
+            let after = apply(coldest, &logits, &[], &[]);
+            let shares = (0..).zip(&after).filter(|(_, logit)| logit.exp() > 0.0);
+            assert_eq!(shares.map(|(id, _)| id).collect::<Vec<u32>>(), best, "{after:?}");
+        }
+        let warm = apply(Processor::Temperature(0.5), &[1.0, -2.0], &[], &[]);
+        assert_eq!(bits(&warm), bits(&[2.0, -4.0]));
     }
 
     #[test]

@@ -2,8 +2,7 @@
 //!
 //! [`Weights::open`] reads GGUF and safetensors. A file is hostile until it is read: every count, length and offset is
 //! compared with the bytes that are there before anything is allocated for it, so that reading takes a small multiple
-//! of the header (measured: up to 9 times in GGUF, 18 in safetensors, of headers made for that), whatever it says, and
-//! ends with weights or with a sentence. Nothing is converted while reading; a [`View`] dequantises what is asked for.
+//! of the header, whatever it says, and ends with weights or with a sentence. Nothing is converted while reading; a [`View`] dequantises what is asked for.
 
 mod error;
 mod file;
