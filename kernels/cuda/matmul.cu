@@ -60,9 +60,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK) matmul_f32(
 }
 
 // out = weights * in for each vector of `in`: weights of [rows, width], in of [vectors, width], out of [vectors,
-// rows]. One warp a row. Its lane l adds up the packs l, l + 32, .. in order, and within a pack the numbers in order;
+// rows]; or added to what is there. One warp a row. Its lane l adds up the packs l, l + 32, .. in order, and within a pack the numbers in order;
 // then halves onto halves.
-template <typename Number, int LANES>
+template <typename Number, int LANES, bool ONTO>
 __device__ __forceinline__ void gemv(
     const Pack<Number, LANES>* __restrict__ weights, const Pack<F32, LANES>* __restrict__ in, float* __restrict__ out,
     u32 rows, u32 packs) {
@@ -86,14 +86,19 @@ __device__ __forceinline__ void gemv(
     }
     sum = sum_of_lanes(sum);
     if (lane == 0) {
-        out[(u64)blockIdx.y * rows + row] = sum;
+        float* to = out + (u64)blockIdx.y * rows + row;
+        *to = ONTO ? *to + sum : sum;
     }
 }
 
 #define GEMV(entry, Number, LANES)                                                                                   \
     extern "C" __global__ void __launch_bounds__(BLOCK) entry(                                                       \
         const Pack<Number, LANES>* weights, const Pack<F32, LANES>* in, float* out, u32 rows, u32 packs) {           \
-        gemv<Number, LANES>(weights, in, out, rows, packs);                                                          \
+        gemv<Number, LANES, false>(weights, in, out, rows, packs);                                                   \
+    }                                                                                                                \
+    extern "C" __global__ void __launch_bounds__(BLOCK) entry##_onto(                                                \
+        const Pack<Number, LANES>* weights, const Pack<F32, LANES>* in, float* out, u32 rows, u32 packs) {           \
+        gemv<Number, LANES, true>(weights, in, out, rows, packs);                                                    \
     }
 
 GEMV(gemv_f32, F32, 4)

@@ -3,7 +3,7 @@
 //! The position is a word of 32 bits in device memory, so that a captured step serves every position.
 
 use super::launch::{Arg, Grid, narrow, saturated};
-use super::tensor::apart;
+use super::tensor::{apart, in_place};
 use super::{Buffer, Device, DeviceError, DeviceTensor, Latch, Source};
 use crate::dtype::DType;
 use crate::error::OpError;
@@ -79,12 +79,13 @@ impl Device {
             }
         };
         OpError::unless_shape(OP, "output", input.shape(), out.shape())?;
-        is_word(OP, position)?;
+        position.is_word(OP)?;
         apart(
             OP,
             out.buffer(),
             &[angles.cos.buffer(), angles.sin.buffer(), position, latch.word()],
         )?;
+        in_place(OP, out.buffer(), input.buffer())?;
         let count = heads * angles.half;
         if count == 0 {
             return Ok(());
@@ -128,7 +129,7 @@ impl Device {
             return Err(OpError::shape(OP, "cache", wanted, cache.shape()).into());
         };
         OpError::unless_shape(OP, "fresh row", &[kv_heads, length], fresh.shape())?;
-        is_word(OP, position)?;
+        position.is_word(OP)?;
         apart(OP, cache.buffer(), &[fresh.buffer(), position, latch.word()])?;
         let width = fresh.places();
         if width == 0 {
@@ -157,7 +158,7 @@ impl Device {
     /// # Errors
     /// [`DeviceError::Size`] for less than a word; what the driver answers.
     pub fn advance(&self, position: &Buffer) -> Result<(), DeviceError> {
-        is_word("advance", position)?;
+        position.is_word("advance")?;
         // SAFETY: the word is there.
         unsafe {
             self.enqueue(
@@ -211,7 +212,7 @@ impl Device {
     ) -> Result<(), DeviceError> {
         const OP: &str = "attention";
         let sizes = Sizes::check(queries, keys, values, out)?;
-        is_word(OP, position)?;
+        position.is_word(OP)?;
         let (sums, peaks) = scratch_bytes(sizes.heads, sizes.length, sizes.capacity);
         for (buffer, wanted) in [(&scratch.sums, sums), (&scratch.peaks, peaks)] {
             if buffer.bytes() < wanted {
@@ -375,15 +376,4 @@ fn attend_entry(dtype: DType, length: usize) -> &'static str {
         (DType::F16, false) => "attend_single_f16",
         (DType::Bf16, false) => "attend_single_bf16",
     }
-}
-
-fn is_word(op: &'static str, position: &Buffer) -> Result<(), DeviceError> {
-    if position.bytes() < size_of::<u32>() {
-        return Err(DeviceError::Size {
-            call: op,
-            wanted: size_of::<u32>(),
-            held: position.bytes(),
-        });
-    }
-    Ok(())
 }

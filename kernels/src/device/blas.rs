@@ -88,7 +88,7 @@ impl Blas {
         };
         let inner = &self.device.inner;
         for buffer in [a.buffer(), b.buffer(), out.buffer(), &self.workspace] {
-            inner.lease(buffer);
+            inner.lease(buffer)?;
         }
         let (one, zero) = (1.0_f32, 0.0_f32);
         let plain = cublasOperation_t::CUBLAS_OP_N;

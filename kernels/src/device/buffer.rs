@@ -31,20 +31,27 @@ unsafe impl Plain for f16 {}
 // SAFETY: a transparent `u16`.
 unsafe impl Plain for bf16 {}
 
-/// A piece of device memory at a fixed address. Its bytes are whatever they were before until something is written.
+/// A piece of device memory at a fixed address. Its bytes are whatever they were before until something is written. A
+/// clone is the same memory.
 ///
-/// It is freed when this and every graph that was captured with it are gone, after the stream is done with it.
+/// It is freed when all clones and parts of it and every graph that was captured with it are gone, after the stream is
+/// done with it.
+#[derive(Clone)]
 pub struct Buffer {
     allocation: Rc<Allocation>,
+    /// Bytes from the beginning of the allocation.
+    start: usize,
+    bytes: usize,
 }
 
-/// Memory that is owned together by a buffer and the graphs that use it.
+/// Memory that is owned together by its buffers and the graphs that use it.
 pub(super) struct Allocation {
     inner: Rc<Inner>,
     pointer: CUdeviceptr,
-    /// Bytes that were asked for.
-    bytes: usize,
 }
+
+/// Where a part of a buffer may begin: the widest word that a kernel loads.
+const ALIGNMENT: usize = 16;
 
 impl std::fmt::Debug for Buffer {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -75,8 +82,9 @@ impl Device {
             allocation: Rc::new(Allocation {
                 inner: Rc::clone(&self.inner),
                 pointer,
-                bytes,
             }),
+            start: 0,
+            bytes,
         })
     }
 
@@ -99,14 +107,32 @@ impl Device {
 impl Buffer {
     /// Its length in bytes.
     #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.allocation.bytes
+    pub const fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Where it is on the device: the same for as long as it lives.
     #[must_use]
     pub fn address(&self) -> u64 {
-        self.allocation.pointer
+        self.allocation.pointer + self.start as u64
+    }
+
+    /// A part of this memory, `bytes` long, from the byte `start` on, which is a multiple of 16. The memory lives as
+    /// long as any part of it.
+    ///
+    /// # Errors
+    /// [`DeviceError::Size`] beyond the end, [`DeviceError::Misaligned`] for another start.
+    pub fn part(&self, start: usize, bytes: usize) -> Result<Self, DeviceError> {
+        const CALL: &str = "a part of device memory";
+        self.fits(CALL, start.saturating_add(bytes))?;
+        if !start.is_multiple_of(ALIGNMENT) {
+            return Err(DeviceError::Misaligned { start });
+        }
+        Ok(Self {
+            allocation: Rc::clone(&self.allocation),
+            start: self.start + start,
+            bytes,
+        })
     }
 
     /// Copies numbers to its start, behind all work so far, and waits for that.
@@ -114,29 +140,43 @@ impl Buffer {
     /// # Errors
     /// [`DeviceError::Size`] if they do not fit; [`DeviceError::NotWhileCapturing`]; what the driver answers.
     pub fn upload<T: Plain>(&self, numbers: &[T]) -> Result<(), DeviceError> {
+        self.upload_at(0, numbers)
+    }
+
+    /// Copies numbers to its bytes from `start` on, behind all work so far, and waits for that.
+    ///
+    /// # Errors
+    /// As [`Buffer::upload`].
+    pub fn upload_at<T: Plain>(&self, start: usize, numbers: &[T]) -> Result<(), DeviceError> {
         const CALL: &str = "copy to the device";
         let bytes = size_of_val(numbers);
-        self.fits(CALL, bytes)?;
+        self.fits(CALL, start.saturating_add(bytes))?;
         self.allocation.inner.not_while_capturing(CALL)?;
         if bytes == 0 {
             return Ok(());
         }
         // SAFETY: they fit, they are borrowed until after the wait, and there is no capture.
-        unsafe { self.enqueue_upload(numbers) }?;
+        unsafe { self.enqueue_upload(start, numbers) }?;
         self.allocation.inner.wait(CALL)
     }
 
-    /// Puts the copy on the stream and does not wait.
+    /// Puts the copy to its bytes from `start` on on the stream and does not wait.
     ///
     /// # Safety
-    /// The numbers fit, and live until the stream has been waited for. No capture is under way: it would keep their
+    /// The numbers fit there, and live until the stream has been waited for. No capture is under way: it would keep their
     /// address, and read it at every replay.
-    pub(super) unsafe fn enqueue_upload<T: Plain>(&self, numbers: &[T]) -> Result<(), DeviceError> {
+    pub(super) unsafe fn enqueue_upload<T: Plain>(
+        &self,
+        start: usize,
+        numbers: &[T],
+    ) -> Result<(), DeviceError> {
         let inner = &self.allocation.inner;
         inner.is_busy.set(true);
         // SAFETY: the caller promises what the copy needs.
-        unsafe { result::memcpy_htod_async(self.allocation.pointer, numbers, inner.stream.cu_stream()) }
-            .map_err(DeviceError::of("copy to the device"))?;
+        unsafe {
+            result::memcpy_htod_async(self.address() + start as u64, numbers, inner.stream.cu_stream())
+        }
+        .map_err(DeviceError::of("copy to the device"))?;
         inner.count(|counters| {
             counters.h2d_calls += 1;
             counters.h2d_bytes += size_of_val(numbers) as u64;
@@ -162,9 +202,8 @@ impl Buffer {
         inner.is_busy.set(true);
         // SAFETY: as many bytes as both sides have, any of which are numbers; the vector lives until the stream is
         // done.
-        let copied = unsafe {
-            result::memcpy_dtoh_async(&mut numbers, self.allocation.pointer, inner.stream.cu_stream())
-        };
+        let copied =
+            unsafe { result::memcpy_dtoh_async(&mut numbers, self.address(), inner.stream.cu_stream()) };
         // Waited for even after a refusal: nothing may still be on its way to the vector when it goes.
         let waited = inner.wait(CALL);
         copied.map_err(DeviceError::of(CALL))?;
@@ -185,17 +224,10 @@ impl Buffer {
             return Ok(());
         }
         let inner = &self.allocation.inner;
-        inner.lease(self);
+        inner.lease(self)?;
         // SAFETY: as many bytes as there are.
-        unsafe {
-            result::memset_d8_async(
-                self.allocation.pointer,
-                byte,
-                self.bytes(),
-                inner.stream.cu_stream(),
-            )
-        }
-        .map_err(DeviceError::of("fill device memory"))
+        unsafe { result::memset_d8_async(self.address(), byte, self.bytes(), inner.stream.cu_stream()) }
+            .map_err(DeviceError::of("fill device memory"))
     }
 
     /// Sets the first four bytes to a number, behind all work so far, without waiting: no memory of the host is read,
@@ -210,8 +242,8 @@ impl Buffer {
         let inner = &self.allocation.inner;
         inner.not_while_capturing(CALL)?;
         inner.is_busy.set(true);
-        // SAFETY: the four bytes are there, at a multiple of 256.
-        unsafe { sys::cuMemsetD32Async(self.allocation.pointer, number, 1, inner.stream.cu_stream()) }
+        // SAFETY: the four bytes are there, at a multiple of 16.
+        unsafe { sys::cuMemsetD32Async(self.address(), number, 1, inner.stream.cu_stream()) }
             .result()
             .map_err(DeviceError::of(CALL))
     }
@@ -220,24 +252,25 @@ impl Buffer {
     /// this is what changing a shape alone comes down to.
     ///
     /// # Errors
-    /// [`DeviceError::Size`] if they do not fit, [`DeviceError::Aliased`] for itself; what the driver answers.
+    /// [`DeviceError::Size`] if they do not fit, [`DeviceError::Aliased`] if both have bytes in common; what the driver
+    /// answers.
     pub fn copy_from(&self, other: &Self) -> Result<(), DeviceError> {
         const CALL: &str = "copy on the device";
         self.fits(CALL, other.bytes())?;
-        if self.is_same(other) {
+        if self.overlaps(other) {
             return Err(DeviceError::Aliased { op: CALL });
         }
         if other.bytes() == 0 {
             return Ok(());
         }
         let inner = &self.allocation.inner;
-        inner.lease(self);
-        inner.lease(other);
-        // SAFETY: both have as many bytes, and are not the same.
+        inner.lease(self)?;
+        inner.lease(other)?;
+        // SAFETY: both have as many bytes, and none in common.
         unsafe {
             result::memcpy_dtod_async(
-                self.allocation.pointer,
-                other.allocation.pointer,
+                self.address(),
+                other.address(),
                 other.bytes(),
                 inner.stream.cu_stream(),
             )
@@ -245,10 +278,17 @@ impl Buffer {
         .map_err(DeviceError::of(CALL))
     }
 
-    /// Whether both are the same memory.
+    /// Whether both have bytes in common.
     #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.allocation, &other.allocation)
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let (one, another) = (self.address(), other.address());
+        let is_empty = self.bytes == 0 || other.bytes == 0;
+        !is_empty && one < another + other.bytes as u64 && another < one + self.bytes as u64
+    }
+
+    /// Refuses memory that has no room for a word of 32 bits.
+    pub(super) fn is_word(&self, call: &'static str) -> Result<(), DeviceError> {
+        self.fits(call, size_of::<u32>())
     }
 
     fn fits(&self, call: &'static str, wanted: usize) -> Result<(), DeviceError> {
@@ -265,11 +305,18 @@ impl Buffer {
 
 impl Inner {
     /// Notes that work on the stream uses this memory: a capture keeps it for as long as its graph lives.
-    pub(super) fn lease(&self, buffer: &Buffer) {
+    ///
+    /// # Errors
+    /// [`DeviceError::Foreign`] for memory of another device, whose stream may be busy with it.
+    pub(super) fn lease(&self, buffer: &Buffer) -> Result<(), DeviceError> {
+        if !std::ptr::eq(self, Rc::as_ptr(&buffer.allocation.inner)) {
+            return Err(DeviceError::Foreign);
+        }
         self.is_busy.set(true);
         if self.is_capturing.get() {
             self.leases.borrow_mut().push(Rc::clone(&buffer.allocation));
         }
+        Ok(())
     }
 
     /// Frees what could not be freed during a capture. The capture is over.

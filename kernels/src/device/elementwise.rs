@@ -1,7 +1,7 @@
 //! Add, on the device.
 
 use super::launch::{Arg, Grid, narrow};
-use super::tensor::apart;
+use super::tensor::{apart, in_place};
 use super::{Device, DeviceError, DeviceTensor, Source, magic};
 use crate::dtype::DType;
 use crate::error::OpError;
@@ -16,7 +16,8 @@ impl Device {
     ///
     /// # Errors
     /// [`OpError::Shape`] as on the CPU; [`OpError::Range`] from 2^31 packs of 16 bytes on; [`DeviceError::Type`] for
-    /// mixed types; [`DeviceError::Aliased`] if `out` is `row`.
+    /// mixed types; [`DeviceError::Aliased`] if `out` has memory in
+    /// common with `row`, or a part of `input`.
     pub fn add(
         &self,
         input: &DeviceTensor,
@@ -30,6 +31,7 @@ impl Device {
         OpError::unless_shape(OP, "row", &[input.width()], row.shape())?;
         OpError::unless_shape(OP, "output", input.shape(), out.shape())?;
         apart(OP, out.buffer(), &[row.buffer()])?;
+        in_place(OP, out.buffer(), input.buffer())?;
         if out.places() == 0 {
             return Ok(());
         }

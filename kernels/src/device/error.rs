@@ -53,6 +53,15 @@ pub enum DeviceError {
         /// Bytes that there are.
         held: usize,
     },
+    /// Memory that was allocated by another [`Device`](super::Device).
+    #[error("the memory is of another device; open one, and clone it")]
+    Foreign,
+    /// A part of device memory that no wide load could read.
+    #[error("a part of device memory begins at byte {start}; it must be a multiple of 16")]
+    Misaligned {
+        /// Where it was to begin.
+        start: usize,
+    },
     /// No device memory left.
     #[error(
         "out of device memory: {wanted} bytes were asked for, {free} of {total} are free; choose a smaller shape, or \

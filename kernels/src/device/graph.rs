@@ -48,6 +48,10 @@ impl Recorder for Device {
         if self.inner.is_capturing.get() {
             return Err(DeviceError::AlreadyCapturing);
         }
+        // What is still being copied must not depend on anything that may be dropped during the capture.
+        if self.inner.is_busy.get() {
+            self.inner.wait("wait before a capture")?;
+        }
         // Of this thread alone: what other libraries of the process do elsewhere is not judged.
         self.inner
             .stream

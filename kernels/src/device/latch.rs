@@ -9,6 +9,17 @@ const VIOLATIONS: [(u32, &str); 3] = [
     (4, "a position is beyond the cache or the table of angles"),
 ];
 
+/// The token that a step chose and the latch of its kernels, side by side: both come to the host in one copy.
+#[derive(Debug)]
+pub struct Answer {
+    both: Buffer,
+    token: Buffer,
+    latch: Latch,
+}
+
+/// Words from the token to the latch: parts of a buffer begin at multiples of 16 bytes.
+const LATCH: usize = 4;
+
 /// A word on the device that kernels set bits of instead of failing, which a captured step cannot do. It is read with
 /// the result of the step, before that is used.
 #[derive(Debug)]
@@ -25,6 +36,46 @@ impl Device {
         let word = self.upload(&[0_u32])?;
         Ok(Latch { word })
     }
+
+    /// Token 0 and a latch with nothing in it.
+    ///
+    /// # Errors
+    /// As [`Device::upload`].
+    pub fn answer(&self) -> Result<Answer, DeviceError> {
+        let both = self.upload(&[0_u32; LATCH + 1])?;
+        let word = size_of::<u32>();
+        Ok(Answer {
+            token: both.part(0, word)?,
+            latch: Latch {
+                word: both.part(LATCH * word, word)?,
+            },
+            both,
+        })
+    }
+}
+
+impl Answer {
+    /// Where the token is: a word of 32 bits.
+    #[must_use]
+    pub const fn token(&self) -> &Buffer {
+        &self.token
+    }
+
+    /// The latch.
+    #[must_use]
+    pub const fn latch(&self) -> &Latch {
+        &self.latch
+    }
+
+    /// The token, behind all work so far, unless a kernel has reported anything.
+    ///
+    /// # Errors
+    /// As [`Latch::check`].
+    pub fn read(&self) -> Result<u32, DeviceError> {
+        let words: Vec<u32> = self.both.download(LATCH + 1)?;
+        self.latch.judge(words.get(LATCH).copied().unwrap_or(0))?;
+        Ok(words.first().copied().unwrap_or(0))
+    }
 }
 
 impl Latch {
@@ -34,7 +85,11 @@ impl Latch {
     /// [`DeviceError::Violated`] with all that was reported; as [`Buffer::download`].
     pub fn check(&self) -> Result<(), DeviceError> {
         let word: Vec<u32> = self.word.download(1)?;
-        let found = violations(word.first().copied().unwrap_or(0));
+        self.judge(word.first().copied().unwrap_or(0))
+    }
+
+    fn judge(&self, word: u32) -> Result<(), DeviceError> {
+        let found = violations(word);
         if found.is_empty() {
             return Ok(());
         }

@@ -157,7 +157,7 @@ impl Device {
         for ((value, pointer), arg) in values.iter_mut().zip(&mut pointers).zip(args) {
             *value = match *arg {
                 Arg::Buffer(buffer) => {
-                    self.inner.lease(buffer);
+                    self.inner.lease(buffer)?;
                     buffer.address()
                 }
                 Arg::U32(number) => u64::from(number),

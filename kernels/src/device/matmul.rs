@@ -62,6 +62,29 @@ impl Device {
         input: &DeviceTensor,
         out: &DeviceTensor,
     ) -> Result<(), DeviceError> {
+        self.products(weights, input, Onto::Nothing, out)
+    }
+
+    /// Adds the product to what is in `out`, otherwise as [`Device::gemv`].
+    ///
+    /// # Errors
+    /// As [`Device::gemv`].
+    pub fn gemv_onto(
+        &self,
+        weights: &DeviceTensor,
+        input: &DeviceTensor,
+        out: &DeviceTensor,
+    ) -> Result<(), DeviceError> {
+        self.products(weights, input, Onto::Output, out)
+    }
+
+    fn products(
+        &self,
+        weights: &DeviceTensor,
+        input: &DeviceTensor,
+        onto: Onto,
+        out: &DeviceTensor,
+    ) -> Result<(), DeviceError> {
         const OP: &str = "gemv";
         input.is_of(OP, "input", DType::F32)?;
         out.is_of(OP, "output", DType::F32)?;
@@ -84,14 +107,7 @@ impl Device {
         along_y(OP, "the number of vectors", vectors, 1)?;
         let pack = 16 / weights.dtype().bytes();
         let is_packed = width.is_multiple_of(pack);
-        let entry = match (weights.dtype(), is_packed) {
-            (DType::F32, true) => "gemv_f32",
-            (DType::F16, true) => "gemv_f16",
-            (DType::Bf16, true) => "gemv_bf16",
-            (DType::F32, false) => "gemv_single_f32",
-            (DType::F16, false) => "gemv_single_f16",
-            (DType::Bf16, false) => "gemv_single_bf16",
-        };
+        let entry = gemv_entry(weights.dtype(), is_packed, onto);
         let packs = if is_packed { width / pack } else { width };
         let args = [
             Arg::Buffer(weights.buffer()),
@@ -108,6 +124,32 @@ impl Device {
         // SAFETY: a warp reads one row of `packs` packs of the weights and of a vector, and writes one number; there
         // are `rows` of them for each of `vectors`, which are the shapes.
         unsafe { self.enqueue(Source::Matmul, entry, grid, &args) }
+    }
+}
+
+/// What a product is added to.
+#[derive(Clone, Copy)]
+enum Onto {
+    /// Nothing: it takes the place of what was there.
+    Nothing,
+    /// What is in the output.
+    Output,
+}
+
+const fn gemv_entry(dtype: DType, is_packed: bool, onto: Onto) -> &'static str {
+    match (dtype, is_packed, onto) {
+        (DType::F32, true, Onto::Nothing) => "gemv_f32",
+        (DType::F16, true, Onto::Nothing) => "gemv_f16",
+        (DType::Bf16, true, Onto::Nothing) => "gemv_bf16",
+        (DType::F32, false, Onto::Nothing) => "gemv_single_f32",
+        (DType::F16, false, Onto::Nothing) => "gemv_single_f16",
+        (DType::Bf16, false, Onto::Nothing) => "gemv_single_bf16",
+        (DType::F32, true, Onto::Output) => "gemv_f32_onto",
+        (DType::F16, true, Onto::Output) => "gemv_f16_onto",
+        (DType::Bf16, true, Onto::Output) => "gemv_bf16_onto",
+        (DType::F32, false, Onto::Output) => "gemv_single_f32_onto",
+        (DType::F16, false, Onto::Output) => "gemv_single_f16_onto",
+        (DType::Bf16, false, Onto::Output) => "gemv_single_bf16_onto",
     }
 }
 

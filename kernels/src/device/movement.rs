@@ -33,7 +33,7 @@ impl Device {
         let buffer = self.buffer(size_of_val(source))?;
         // SAFETY: the buffer was made for them, which it is not during a capture; they live in the metadata, whose
         // buffer is dropped first, and waits for the stream then.
-        unsafe { buffer.enqueue_upload(source) }?;
+        unsafe { buffer.enqueue_upload(0, source) }?;
         Ok(Metadata { buffer, words })
     }
 

@@ -40,16 +40,19 @@ pub enum Source {
     Matmul,
     /// Rotary embedding, cache, attention.
     Attention,
+    /// A token's vector, `SwiGLU`, linear attention.
+    Layers,
 }
 
 impl Source {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Movement,
         Self::Elementwise,
         Self::Reduce,
         Self::Matmul,
         Self::Attention,
+        Self::Layers,
     ];
 
     /// Name of the file.
@@ -61,6 +64,7 @@ impl Source {
             Self::Reduce => "reduce.cu",
             Self::Matmul => "matmul.cu",
             Self::Attention => "attention.cu",
+            Self::Layers => "layers.cu",
         }
     }
 
@@ -73,6 +77,7 @@ impl Source {
             Self::Reduce => text!("reduce.cu"),
             Self::Matmul => text!("matmul.cu"),
             Self::Attention => text!("attention.cu"),
+            Self::Layers => text!("layers.cu"),
         }
     }
 }

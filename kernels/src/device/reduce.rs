@@ -1,7 +1,7 @@
 //! Mean, RMS norm, softmax and argmax of rows, on the device.
 
 use super::launch::{Arg, Grid, along_y, narrow, saturated};
-use super::tensor::apart;
+use super::tensor::{apart, in_place};
 use super::{Buffer, Device, DeviceError, DeviceTensor, Latch, Source};
 use crate::dtype::DType;
 use crate::error::OpError;
@@ -66,6 +66,7 @@ impl Device {
         OpError::unless_shape(OP, "weight", &[input.width()], weight.shape())?;
         OpError::unless_shape(OP, "output", input.shape(), out.shape())?;
         apart(OP, out.buffer(), &[weight.buffer()])?;
+        in_place(OP, out.buffer(), input.buffer())?;
         if out.places() == 0 {
             return Ok(());
         }
@@ -97,6 +98,7 @@ impl Device {
         const OP: &str = "softmax";
         out.is_of(OP, "output", input.dtype())?;
         OpError::unless_shape(OP, "output", input.shape(), out.shape())?;
+        in_place(OP, out.buffer(), input.buffer())?;
         if out.places() == 0 {
             return Ok(());
         }

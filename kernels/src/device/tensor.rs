@@ -3,10 +3,11 @@
 use super::{Buffer, Device, DeviceError, Plain};
 use crate::dtype::{DType, Element};
 use crate::error::OpError;
-use crate::tensor::Tensor;
+use crate::tensor::{Tensor, places};
 
-/// Numbers in device memory and their shape: dense and contiguous, last axis first, at a fixed address.
-#[derive(Debug)]
+/// Numbers in device memory and their shape: dense and contiguous, last axis first, at a fixed address. A clone is the
+/// same memory.
+#[derive(Debug, Clone)]
 pub struct DeviceTensor {
     shape: Vec<usize>,
     dtype: DType,
@@ -74,6 +75,23 @@ impl DeviceTensor {
         &self.buffer
     }
 
+    /// The numbers from place `start` on as a tensor of another shape, in the same memory.
+    ///
+    /// # Errors
+    /// As [`Buffer::part`].
+    pub fn part(&self, start: usize, shape: &[usize]) -> Result<Self, DeviceError> {
+        let bytes = self.dtype.bytes();
+        let places = places(shape).unwrap_or(usize::MAX);
+        let buffer = self
+            .buffer
+            .part(start.saturating_mul(bytes), places.saturating_mul(bytes))?;
+        Ok(Self {
+            shape: shape.to_vec(),
+            dtype: self.dtype,
+            buffer,
+        })
+    }
+
     /// The same tensor on the host, behind all work so far.
     ///
     /// # Errors
@@ -102,9 +120,17 @@ impl DeviceTensor {
     }
 }
 
+/// Refuses an input that is neither the output itself nor apart from it.
+pub(super) fn in_place(op: &'static str, out: &Buffer, input: &Buffer) -> Result<(), DeviceError> {
+    if (out.address(), out.bytes()) == (input.address(), input.bytes()) {
+        return Ok(());
+    }
+    apart(op, out, &[input])
+}
+
 /// Refuses to read what is overwritten.
 pub(super) fn apart(op: &'static str, out: &Buffer, inputs: &[&Buffer]) -> Result<(), DeviceError> {
-    if inputs.iter().any(|input| input.is_same(out)) {
+    if inputs.iter().any(|input| input.overlaps(out)) {
         return Err(DeviceError::Aliased { op });
     }
     Ok(())

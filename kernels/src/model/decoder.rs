@@ -3,6 +3,7 @@
 use super::linear;
 use super::parameters::{Layer, Parameters};
 use super::shape::{Mixing, Shape};
+use crate::device::DeviceError;
 use crate::error::OpError;
 use crate::ops::argmax::argmax;
 use crate::ops::attention::attention;
@@ -58,6 +59,9 @@ pub enum DecodeError {
     /// An operator that refused its input.
     #[error(transparent)]
     Op(#[from] OpError),
+    /// A GPU that cannot go on.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
 }
 
 /// A model in the middle of a text.
@@ -125,16 +129,7 @@ impl<'p> Decoder<'p> {
     /// [`DecodeError::Context`] for more positions than the model was made for; [`DecodeError::Memory`].
     pub fn new(parameters: &'p Parameters, capacity: usize) -> Result<Self, DecodeError> {
         let shape = &parameters.shape;
-        if let Some(contradiction) = shape.contradiction() {
-            return Err(DecodeError::Shape(contradiction));
-        }
-        if let Some(contradiction) = parameters.contradiction() {
-            return Err(DecodeError::Shape(contradiction));
-        }
-        if capacity > shape.context {
-            let context = shape.context;
-            return Err(DecodeError::Context { capacity, context });
-        }
+        check(parameters, capacity)?;
         let memory = (0..shape.layers).map(|layer| {
             Ok(match shape.mixing(layer) {
                 Mixing::Attention => {
@@ -180,13 +175,7 @@ impl<'p> Decoder<'p> {
     /// [`DecodeError`] for a token outside of the vocabulary, and where no position is left. Nothing was fed then.
     pub fn step(&mut self, token: u32) -> Result<&[f32], DecodeError> {
         let shape = &self.parameters.shape;
-        let row = usize::try_from(token).unwrap_or(usize::MAX);
-        if row >= shape.vocabulary {
-            return Err(DecodeError::Token {
-                token,
-                vocabulary: shape.vocabulary,
-            });
-        }
+        let row = row_of(token, shape.vocabulary)?;
         if self.position >= self.capacity {
             return Err(DecodeError::Full {
                 capacity: self.capacity,
@@ -294,6 +283,28 @@ impl Room {
     fn norm(&mut self, weight: &Tensor<f32>, epsilon: f32) -> Result<(), OpError> {
         rms_norm(&self.token, weight, epsilon, &mut self.normed)
     }
+}
+
+/// Whether there can be a decoder with so many positions.
+pub(super) fn check(parameters: &Parameters, capacity: usize) -> Result<(), DecodeError> {
+    let shape = &parameters.shape;
+    let contradiction = shape.contradiction().or_else(|| parameters.contradiction());
+    if let Some(contradiction) = contradiction {
+        return Err(DecodeError::Shape(contradiction));
+    }
+    let context = shape.context;
+    if capacity > context {
+        return Err(DecodeError::Context { capacity, context });
+    }
+    Ok(())
+}
+
+/// Which row of the embedding a token is.
+pub(super) fn row_of(token: u32, vocabulary: usize) -> Result<usize, DecodeError> {
+    usize::try_from(token)
+        .ok()
+        .filter(|row| *row < vocabulary)
+        .ok_or(DecodeError::Token { token, vocabulary })
 }
 
 /// Zeros, or the news that there is no memory for them.

@@ -51,7 +51,7 @@ impl Room {
 
 /// A row of root mean square one has length `sqrt(n)`.
 #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
-fn unit_weight(length: usize) -> f32 {
+pub(super) fn unit_weight(length: usize) -> f32 {
     1.0 / (length as f32).sqrt()
 }
 

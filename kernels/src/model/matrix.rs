@@ -2,10 +2,12 @@
 
 use crate::dtype::{DType, Element};
 use crate::ops::lanes;
+use crate::tensor::places;
 use crate::weights::{Storage, View, quant};
 use half::{bf16, f16};
 use pulp::Arch;
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// Rows that one thread takes at a time: enough to be worth handing over, few enough to share evenly.
 const ROWS: usize = 32;
@@ -29,11 +31,21 @@ enum Stored {
     Blocks(Storage, Vec<u8>),
 }
 
+/// Numbers of a matrix without blocks.
+pub(super) enum Numbers<'a> {
+    F32(Cow<'a, [f32]>),
+    F16(&'a [f16]),
+    Bf16(&'a [bf16]),
+}
+
 impl Matrix {
     /// A matrix in which each number is what `number` makes of its place, rounded to this type.
+    ///
+    /// # Panics
+    /// For more numbers than memory holds.
     #[must_use]
     pub fn from_fn(rows: usize, columns: usize, dtype: DType, number: impl Fn(usize) -> f32 + Sync) -> Self {
-        let places = rows * columns;
+        let places = places(&[rows, columns]).unwrap_or(usize::MAX);
         let stored = match dtype {
             DType::F32 => Stored::F32(filled(places, number)),
             DType::F16 => Stored::F16(filled(places, number)),
@@ -85,6 +97,32 @@ impl Matrix {
             Stored::F16(_) => Storage::F16,
             Stored::Bf16(_) => Storage::Bf16,
             Stored::Blocks(storage, _) => storage,
+        }
+    }
+
+    /// How its numbers are where they do not lie in blocks: as they are stored, or `f32`.
+    #[must_use]
+    pub const fn dtype(&self) -> DType {
+        match self.stored {
+            Stored::F32(_) | Stored::Blocks(..) => DType::F32,
+            Stored::F16(_) => DType::F16,
+            Stored::Bf16(_) => DType::Bf16,
+        }
+    }
+
+    /// All numbers, row after row, as they are stored if that is `dtype`, and widened otherwise.
+    pub(super) fn numbers(&self, dtype: DType) -> Numbers<'_> {
+        match (&self.stored, dtype) {
+            (Stored::F32(numbers), _) => Numbers::F32(Cow::Borrowed(numbers)),
+            (Stored::F16(numbers), DType::F16) => Numbers::F16(numbers),
+            (Stored::Bf16(numbers), DType::Bf16) => Numbers::Bf16(numbers),
+            _ => {
+                let mut wide = vec![0.0; self.rows * self.columns];
+                for row in 0..self.rows {
+                    self.row(row, &mut wide[row * self.columns..][..self.columns]);
+                }
+                Numbers::F32(Cow::Owned(wide))
+            }
         }
     }
 

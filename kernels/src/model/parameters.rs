@@ -202,6 +202,7 @@ mod tests {
         };
         assert_eq!(millions("smollm2-135m"), 134);
         assert_eq!(millions("qwen3-0.6b"), 595);
+        assert_eq!(millions("llama3-8b"), 8029);
         assert!(
             (1_000..1_200).contains(&millions("hybrid-1b")),
             "{}",

@@ -48,11 +48,18 @@ pub struct Shape {
 
 impl Shape {
     /// Names that [`Self::named`] knows.
-    pub const NAMES: [&str; 5] = ["tiny", "tiny-hybrid", "smollm2-135m", "qwen3-0.6b", "hybrid-1b"];
+    pub const NAMES: [&str; 6] = [
+        "tiny",
+        "tiny-hybrid",
+        "smollm2-135m",
+        "qwen3-0.6b",
+        "hybrid-1b",
+        "llama3-8b",
+    ];
 
-    /// A shape that has a name. `tiny` ones are for tests; `smollm2-135m` and `qwen3-0.6b` are those of the published
-    /// models;
-    /// `hybrid-1b` is nobody's model, of a billion parameters, with the layers that move data in every step.
+    /// A shape that has a name. `tiny` ones are for tests; `smollm2-135m`, `qwen3-0.6b` and `llama3-8b` are those of the
+    /// published models; `hybrid-1b` is nobody's model, of a billion parameters, with the layers that move data in
+    /// every step.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let llama = Self {
@@ -115,6 +122,19 @@ impl Shape {
                 vocabulary: 32_000,
                 context: 8192,
                 attention_every: 4,
+                tied: false,
+                ..llama
+            }),
+            "llama3-8b" => Some(Self {
+                hidden: 4096,
+                layers: 32,
+                heads: 32,
+                kv_heads: 8,
+                head: 128,
+                feed_forward: 14_336,
+                vocabulary: 128_256,
+                context: 8192,
+                rope_base: 500_000.0,
                 tied: false,
                 ..llama
             }),

@@ -5,6 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "a GPU that fails should stop its test")]
 
 mod capture;
+mod decoder;
+mod layers;
 mod memory;
 mod movement;
 mod operators;

@@ -2,7 +2,7 @@
 
 use crate::support::{POISON, gpu};
 use kernels::DType;
-use kernels::device::DeviceError;
+use kernels::device::{Device, DeviceError, PtxCache};
 
 #[test]
 fn what_is_uploaded_comes_back_and_is_counted() {
@@ -66,6 +66,17 @@ fn more_memory_than_there_is_says_how_much_there_is_and_breaks_nothing() {
 }
 
 #[test]
+fn memory_of_another_device_is_refused() {
+    let Some(gpu) = gpu("memory_of_another_device_is_refused") else {
+        return;
+    };
+    let other = Device::open(PtxCache::none()).unwrap();
+    let (own, foreign) = (gpu.device.buffer(16).unwrap(), other.buffer(16).unwrap());
+    assert_eq!(own.copy_from(&foreign), Err(DeviceError::Foreign));
+    assert_eq!(gpu.device.advance(&foreign), Err(DeviceError::Foreign));
+}
+
+#[test]
 fn there_is_time_between_events() {
     let Some(gpu) = gpu("there_is_time_between_events") else {
         return;
@@ -75,5 +86,5 @@ fn there_is_time_between_events() {
     buffer.fill(1).unwrap();
     let end = gpu.device.event().unwrap();
     let milliseconds = start.until(&end).unwrap();
-    assert!(milliseconds > 0.0 && milliseconds < 1e4, "{milliseconds}");
+    assert!(milliseconds.is_finite() && milliseconds > 0.0, "{milliseconds}");
 }
