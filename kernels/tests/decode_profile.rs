@@ -1,17 +1,48 @@
 //! `decode-profile` as it is used: what it writes, and what it says of what it cannot do.
+//!
+//! What needs a GPU says that it was skipped, and why, where there is none.
 #![expect(
     clippy::disallowed_methods,
     reason = "runs the program, and makes files for it"
 )]
 
+use kernels::device::{Availability, probe};
 use serde_json::Value;
+use std::io::Write as _;
+use std::path::Path;
 use std::process::{Command, Output};
 
+fn program(arguments: &[&str]) -> Command {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_decode-profile"));
+    program.args(arguments);
+    program
+}
+
 fn run(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_decode-profile"))
-        .args(arguments)
+    program(arguments)
         .output()
         .expect("it runs, and writes UTF-8 and JSON")
+}
+
+/// On a GPU; compiled kernels are kept below `cache`.
+fn run_on_gpu(arguments: &[&str], cache: &Path) -> Output {
+    program(&[&["--backend", "cuda"], arguments].concat())
+        .env("XDG_CACHE_HOME", cache)
+        .output()
+        .expect("it runs, and writes UTF-8 and JSON")
+}
+
+fn skipped(test: &str, reason: &str) {
+    let _ = writeln!(std::io::stderr(), "skipped: {test}: {reason}");
+}
+
+/// Whether there is a GPU; if there is none, that is said.
+fn has_gpu(test: &str) -> bool {
+    let found = probe();
+    if found != Availability::Available {
+        skipped(test, &found.to_string());
+    }
+    found == Availability::Available
 }
 
 /// It ends with 2 and one line that begins with its name; that line.
@@ -28,7 +59,10 @@ fn refused(arguments: &[&str]) -> String {
 }
 
 fn lines(arguments: &[&str]) -> Vec<Value> {
-    let output = run(arguments);
+    lines_of(run(arguments))
+}
+
+fn lines_of(output: Output) -> Vec<Value> {
     assert!(
         output.status.success(),
         "{}",
@@ -141,4 +175,148 @@ fn what_cannot_be_is_refused_in_one_line() {
         assert!(said.contains(name), "{said}");
     }
     assert!(refused(&["--model", folder.path().to_str().unwrap()]).contains("decode-profile: "));
+}
+
+#[test]
+fn a_way_to_launch_is_refused_on_the_cpu() {
+    for launch in ["per-call", "persistent", "captured"] {
+        assert!(refused(&["--launch", launch]).contains("--launch is for --backend cuda"));
+    }
+}
+
+#[test]
+fn on_the_cpu_nothing_is_launched() {
+    let lines = lines(&["--tokens", "9", "--json"]);
+    assert_eq!(
+        (&lines[0]["backend"], &lines[0]["device"]),
+        (&"cpu".into(), &"cpu".into())
+    );
+    assert_eq!(lines[0]["launch"], Value::Null);
+    let counters = lines.last().unwrap()["counters"].as_object().unwrap().clone();
+    assert!(counters.values().all(|count| *count == 0), "{counters:?}");
+}
+
+#[test]
+fn without_a_gpu_cuda_is_one_sentence_and_the_cpu_does_not_take_its_place() {
+    let test = "without_a_gpu_cuda_is_one_sentence_and_the_cpu_does_not_take_its_place";
+    let found = probe();
+    if found == Availability::Available {
+        return skipped(test, "there is a GPU");
+    }
+    for more in [&["--json"][..], &["--launch", "per-call"], &[]] {
+        let output = run(&[&["--backend", "cuda"], more].concat());
+        assert_eq!(
+            String::from_utf8(output.stderr).unwrap(),
+            format!("decode-profile: no GPU can be used: {found}\n")
+        );
+        assert_eq!(output.status.code(), Some(1));
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn however_steps_are_launched_the_ids_are_those_of_the_cpu() {
+    let test = "however_steps_are_launched_the_ids_are_those_of_the_cpu";
+    if !has_gpu(test) {
+        return;
+    }
+    let arguments = [
+        "--shape",
+        "tiny-hybrid",
+        "--dtype",
+        "f32",
+        "--tokens",
+        "64",
+        "--runs",
+        "2",
+        "--json",
+    ];
+    let ids = |lines: &[Value]| -> Vec<u64> {
+        let tokens = lines.iter().filter(|line| line["event"] == "token");
+        tokens.map(|line| line["id"].as_u64().unwrap()).collect()
+    };
+    let wanted = ids(&lines(&arguments));
+    assert_eq!(wanted.len(), 2 * 64);
+    let cache = tempfile::tempdir().unwrap();
+    // The prompt has five tokens, and the last one that is generated is not fed. Of these steps the first is run as it
+    // is, the second recorded, and the others are replayed.
+    let replays = 5 + 64 - 1 - 2;
+    for (launch, captures, replays) in [("per-call", 0, 0), ("persistent", 0, 0), ("captured", 1, replays)] {
+        let output = run_on_gpu(&[&arguments[..], &["--launch", launch]].concat(), cache.path());
+        let lines = lines_of(output);
+        let header = &lines[0];
+        assert_eq!(
+            (&header["backend"], &header["launch"]),
+            (&"cuda".into(), &launch.into())
+        );
+        assert_eq!(header["dtype"], "f32");
+        assert_ne!(header["device"], "cpu");
+        assert!(header["weight_bytes"].as_u64() > Some(0));
+        assert_eq!(ids(&lines), wanted, "{launch}");
+        let ends: Vec<&Value> = lines.iter().filter(|line| line["event"] == "end").collect();
+        assert_eq!(ends.len(), 2);
+        for end in ends {
+            let counters = &end["counters"];
+            let found = ["captures", "replays", "fallbacks"].map(|name| counters[name].as_u64());
+            assert_eq!(found, [captures, replays, 0].map(Some), "{launch}: {counters}");
+            // Every token is waited for, and comes from the device.
+            assert!(counters["syncs"].as_u64() >= Some(64), "{launch}: {counters}");
+            assert!(counters["d2h_calls"].as_u64() >= Some(64), "{launch}: {counters}");
+        }
+    }
+}
+
+#[test]
+fn what_was_compiled_is_kept_for_the_next_process() {
+    let test = "what_was_compiled_is_kept_for_the_next_process";
+    if !has_gpu(test) {
+        return;
+    }
+    let cache = tempfile::tempdir().unwrap();
+    let kept = || {
+        let arguments = ["--tokens", "2", "--warmups", "0"];
+        assert!(run_on_gpu(&arguments, cache.path()).status.success());
+        let folder = std::fs::read_dir(cache.path().join("abreast/kernels")).unwrap();
+        let mut files: Vec<_> = folder
+            .map(|file| {
+                let file = file.unwrap();
+                (file.file_name(), file.metadata().unwrap().modified().unwrap())
+            })
+            .collect();
+        files.sort();
+        files
+    };
+    let first = kept();
+    assert!(!first.is_empty());
+    assert!(
+        first
+            .iter()
+            .all(|(name, _)| Path::new(name).extension() == Some("ptx".as_ref())),
+        "{first:?}"
+    );
+    assert_eq!(kept(), first);
+}
+
+#[test]
+fn people_are_told_what_a_gpu_did_in_all_and_in_measured_runs() {
+    let test = "people_are_told_what_a_gpu_did_in_all_and_in_measured_runs";
+    if !has_gpu(test) {
+        return;
+    }
+    let cache = tempfile::tempdir().unwrap();
+    for form in [&["--steady"][..], &[]] {
+        let output = run_on_gpu(&[&["--tokens", "12"], form].concat(), cache.path());
+        assert!(output.status.success());
+        let text = String::from_utf8(output.stdout).unwrap();
+        for part in [
+            "profile_native: model=tiny ep=Cuda backend=native\n",
+            "\ncuda_graph: enabled=true captures=2 replays=28 fallbacks=0\n\
+             cuda_graph_measured: captures=1 replays=14 fallbacks=0\n\
+             device_measured: syncs=",
+            "\ngenerated_token_ids: [",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains("cuda_graph_fallback_reason"), "{text}");
+    }
 }

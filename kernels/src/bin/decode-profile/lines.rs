@@ -1,8 +1,10 @@
 //! The lines for people. Tools read them too, so their form is fixed.
 
-use crate::options::Options;
+use crate::options::{Backend, Options};
 use crate::run::Run;
 use crate::steady::{Steady, ms, upper_median};
+use kernels::device::Counters;
+use kernels::model::Launch;
 use std::io::{self, Write};
 
 pub(crate) fn header(options: &Options, to: &mut dyn Write) -> io::Result<()> {
@@ -11,9 +13,13 @@ pub(crate) fn header(options: &Options, to: &mut dyn Write) -> io::Result<()> {
         to,
         "profile_native: sampling: OFF (greedy, byte-identical fast path)"
     )?;
+    let place = match options.backend {
+        Backend::Cpu => "Cpu",
+        Backend::Cuda => "Cuda",
+    };
     writeln!(
         to,
-        "profile_native: model={} ep=Cpu backend=native",
+        "profile_native: model={} ep={place} backend=native",
         model.unwrap_or_else(|| options.shape.clone())
     )
 }
@@ -36,7 +42,7 @@ pub(crate) fn run(options: &Options, index: usize, run: &Run, to: &mut dyn Write
 }
 
 /// All runs together.
-pub(crate) fn summary(options: &Options, runs: &[Run], to: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn rates(options: &Options, runs: &[Run], to: &mut dyn Write) -> io::Result<()> {
     let windows: Vec<Steady> = runs.iter().filter_map(|run| steady(options, run)).collect();
     let median =
         |figure: fn(Steady) -> f64| upper_median(windows.iter().map(|window| figure(*window)).collect());
@@ -50,12 +56,10 @@ pub(crate) fn summary(options: &Options, runs: &[Run], to: &mut dyn Write) -> io
             "steady_median: backend=native prefill={prefill:.3} ms decode={decode:.3} ms/token throughput={throughput:.2} tok/s \
              (runs={} warmups={} decode_skip={})",
             options.runs, options.warmups, options.decode_skip
-        )?;
+        )
     } else {
-        whole(runs, to)?;
+        whole(runs, to)
     }
-    let ids = runs.first().map(Run::ids).unwrap_or_default();
-    writeln!(to, "generated_token_ids: {ids:?}")
 }
 
 /// Whole generations, prompts included.
@@ -75,6 +79,52 @@ fn whole(runs: &[Run], to: &mut dyn Write) -> io::Result<()> {
     )
 }
 
+/// What a GPU did: since it was opened (`total`), and in the measured runs; and why it did not capture what it was to.
+pub(crate) fn device(
+    launch: Launch,
+    runs: &[Run],
+    total: Counters,
+    fallback: Option<&str>,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    let measured = |count: fn(&Counters) -> u64| runs.iter().map(|run| count(&run.counters)).sum::<u64>();
+    writeln!(
+        to,
+        "cuda_graph: enabled={} captures={} replays={} fallbacks={}",
+        launch == Launch::Captured,
+        total.captures,
+        total.replays,
+        total.fallbacks
+    )?;
+    writeln!(
+        to,
+        "cuda_graph_measured: captures={} replays={} fallbacks={}",
+        measured(|counters| counters.captures),
+        measured(|counters| counters.replays),
+        measured(|counters| counters.fallbacks)
+    )?;
+    writeln!(
+        to,
+        "device_measured: syncs={} allocations={} h2d_calls={} h2d_bytes={} d2h_calls={} d2h_bytes={}",
+        measured(|counters| counters.syncs),
+        measured(|counters| counters.allocations),
+        measured(|counters| counters.h2d_calls),
+        measured(|counters| counters.h2d_bytes),
+        measured(|counters| counters.d2h_calls),
+        measured(|counters| counters.d2h_bytes)
+    )?;
+    match fallback {
+        Some(reason) => writeln!(to, "cuda_graph_fallback_reason: {reason}"),
+        None => Ok(()),
+    }
+}
+
+/// The tokens: those of the first run, which are those of every run.
+pub(crate) fn ids(runs: &[Run], to: &mut dyn Write) -> io::Result<()> {
+    let ids = runs.first().map(Run::ids).unwrap_or_default();
+    writeln!(to, "generated_token_ids: {ids:?}")
+}
+
 fn steady(options: &Options, run: &Run) -> Option<Steady> {
     options
         .steady
@@ -88,20 +138,65 @@ mod tests {
     use clap::Parser as _;
     use std::time::Duration;
 
-    fn written(arguments: &[&str]) -> String {
-        let options = Options::parse_from([&["decode-profile"], arguments].concat());
-        let run = |step: u64| Run {
+    fn options(arguments: &[&str]) -> Options {
+        Options::parse_from([&["decode-profile"], arguments].concat())
+    }
+
+    /// Four tokens, the first after 100 ms.
+    fn run_of(step_ms: u64, counters: Counters) -> Run {
+        Run {
             tokens: (0..4)
-                .map(|n| (n, Duration::from_millis(100 + u64::from(n) * step)))
+                .map(|n| (n, Duration::from_millis(100 + u64::from(n) * step_ms)))
                 .collect(),
-        };
-        let runs = [run(10), run(20)];
+            counters,
+        }
+    }
+
+    fn written(arguments: &[&str]) -> String {
+        let options = options(arguments);
+        let runs = [10, 20].map(|step_ms| run_of(step_ms, Counters::default()));
         let mut text = Vec::new();
         for (index, one) in runs.iter().enumerate() {
             super::run(&options, index, one, &mut text).unwrap();
         }
-        summary(&options, &runs, &mut text).unwrap();
+        rates(&options, &runs, &mut text).unwrap();
+        ids(&runs, &mut text).unwrap();
         String::from_utf8(text).unwrap()
+    }
+
+    fn written_of_device(launch: Launch, fallback: Option<&str>) -> String {
+        let counters = Counters {
+            captures: 1,
+            replays: 62,
+            segments: 1,
+            syncs: 64,
+            allocations: 3,
+            h2d_calls: 2,
+            h2d_bytes: 8,
+            d2h_calls: 64,
+            d2h_bytes: 256,
+            ..Counters::default()
+        };
+        let total = Counters {
+            captures: 3,
+            replays: 186,
+            ..counters
+        };
+        let mut text = Vec::new();
+        let runs = [10, 20].map(|step_ms| run_of(step_ms, counters));
+        device(launch, &runs, total, fallback, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn the_place_is_in_the_header() {
+        for (backend, place) in [("cpu", "ep=Cpu"), ("cuda", "ep=Cuda")] {
+            let mut text = Vec::new();
+            header(&options(&["--backend", backend]), &mut text).unwrap();
+            let wanted = format!("profile_native: model=tiny {place} backend=native");
+            let text = String::from_utf8(text).unwrap();
+            assert_eq!(text.lines().last(), Some(wanted.as_str()));
+        }
     }
 
     #[test]
@@ -128,6 +223,30 @@ mod tests {
         assert_eq!(
             text.lines().next().unwrap(),
             "throughput: 27.59 tok/s, 36.250 ms/step (8 generated tokens in 290.000 ms)"
+        );
+    }
+
+    #[test]
+    fn lines_of_a_gpu_tell_all_that_it_did_from_what_it_did_in_measured_runs() {
+        let text = written_of_device(Launch::Captured, None);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "cuda_graph: enabled=true captures=3 replays=186 fallbacks=0",
+                "cuda_graph_measured: captures=2 replays=124 fallbacks=0",
+                "device_measured: syncs=128 allocations=6 h2d_calls=4 h2d_bytes=16 d2h_calls=128 d2h_bytes=512",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_reason_not_to_capture_has_a_line_of_its_own() {
+        let text = written_of_device(Launch::Persistent, Some("not captured: 1: not warmed"));
+        assert!(text.starts_with("cuda_graph: enabled=false "), "{text}");
+        assert_eq!(
+            text.lines().last(),
+            Some("cuda_graph_fallback_reason: not captured: 1: not warmed")
         );
     }
 }

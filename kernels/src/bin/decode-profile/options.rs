@@ -3,6 +3,7 @@
 use crate::subject::SubjectError;
 use clap::{Parser, ValueEnum};
 use kernels::DType;
+use kernels::model::Launch;
 use kernels::model::decoder::DecodeError;
 use std::path::PathBuf;
 
@@ -25,6 +26,9 @@ pub(crate) struct Options {
     /// Where it runs
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     pub(crate) backend: Backend,
+    /// How the work of a step reaches the GPU; `captured` if it is not given
+    #[arg(long, value_enum)]
+    pub(crate) launch: Option<Launching>,
     /// Threads of the CPU; all that there are if it is not given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
@@ -62,16 +66,30 @@ pub(crate) struct Options {
 /// Where it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Backend {
-    /// On the CPU.
+    /// On threads of the CPU.
     Cpu,
+    /// On the first GPU that the driver shows.
+    Cuda,
 }
 
 impl Backend {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
+            Self::Cuda => "cuda",
         }
     }
+}
+
+/// How the work of a step reaches the GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Launching {
+    /// Kernel after kernel; those that move data upload their metadata every time, and are waited for.
+    PerCall,
+    /// Kernel after kernel, with metadata that stays on the GPU.
+    Persistent,
+    /// As one graph: recorded in the second step of a generation, replayed in all that follow.
+    Captured,
 }
 
 /// How the weights are stored.
@@ -111,16 +129,24 @@ impl ProfileError {
     /// 2 for wrong usage or input, 1 for everything else.
     pub(crate) const fn exit_code(&self) -> u8 {
         match self {
+            Self::Decode(DecodeError::Device(_))
+            | Self::Write(_)
+            | Self::Threads { .. }
+            | Self::NotDeterministic => 1,
             Self::Usage(_) | Self::Read { .. } | Self::Subject(_) | Self::Decode(_) => 2,
-            Self::Write(_) | Self::Threads { .. } | Self::NotDeterministic => 1,
         }
     }
 }
 
 impl Options {
-    /// Refuses numbers that contradict each other.
+    /// Refuses flags that contradict each other.
     pub(crate) fn check(&self) -> Result<(), ProfileError> {
         let refused = |text: String| Err(ProfileError::Usage(text));
+        if self.backend == Backend::Cpu && self.launch.is_some() {
+            return refused(
+                "--launch is for --backend cuda: nothing is launched on the CPU, so leave it out".to_owned(),
+            );
+        }
         // In JSON whoever reads it takes the window.
         let has_window = self.steady || self.json;
         if has_window && self.decode_skip == 0 {
@@ -143,6 +169,16 @@ impl Options {
             Dtype::F16 => DType::F16,
             Dtype::Bf16 => DType::Bf16,
         }
+    }
+
+    /// How the work of a step reaches the GPU; absent on the CPU.
+    pub(crate) fn launch(&self) -> Option<Launch> {
+        let launch = match self.launch {
+            Some(Launching::PerCall) => Launch::PerCall,
+            Some(Launching::Persistent) => Launch::Persistent,
+            Some(Launching::Captured) | None => Launch::Captured,
+        };
+        (self.backend == Backend::Cuda).then_some(launch)
     }
 
     pub(crate) fn pool(&self) -> Result<rayon::ThreadPool, ProfileError> {
@@ -178,6 +214,7 @@ fn numbers(text: &str) -> Result<Vec<u32>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kernels::device::{Availability, DeviceError};
 
     fn options(arguments: &[&str]) -> Options {
         Options::parse_from([&["decode-profile"], arguments].concat())
@@ -212,5 +249,29 @@ mod tests {
             "{refused}"
         );
         assert_eq!(options(&[]).prompt_ids().unwrap(), None);
+    }
+
+    #[test]
+    fn work_is_launched_on_a_gpu_alone_and_captured_unless_told_otherwise() {
+        let launch = |arguments: &[&str]| options(arguments).launch();
+        assert_eq!(launch(&[]), None);
+        assert_eq!(launch(&["--backend", "cuda"]), Some(Launch::Captured));
+        for wanted in [Launch::PerCall, Launch::Persistent, Launch::Captured] {
+            let named = options(&["--backend", "cuda", "--launch", wanted.name()]);
+            assert_eq!(named.launch(), Some(wanted));
+            assert!(named.check().is_ok());
+            let refused = options(&["--launch", wanted.name()]).check().unwrap_err();
+            assert!(
+                refused.to_string().starts_with("--launch is for --backend cuda"),
+                "{refused}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_gpu_that_cannot_be_used_is_no_mistake_of_who_typed() {
+        let gpu = DeviceError::Unavailable(Availability::NoDriver);
+        assert_eq!(ProfileError::from(DecodeError::from(gpu)).exit_code(), 1);
+        assert_eq!(ProfileError::from(DecodeError::NoPrompt).exit_code(), 2);
     }
 }

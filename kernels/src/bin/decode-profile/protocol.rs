@@ -1,9 +1,12 @@
 //! `abreast/decode/1`: JSON lines, one header, then for each run one line a token and one at its end.
 
+use crate::engine::Engine;
 use crate::options::{Options, ProfileError};
 use crate::run::Run;
 use crate::subject::Subject;
+use kernels::device;
 use kernels::digest::sha256;
+use kernels::model::Launch;
 use serde::Serialize;
 use std::io::Write;
 
@@ -16,11 +19,13 @@ enum Line<'a> {
         /// `seeded`, or the digest of the file they are from.
         weights: &'a str,
         /// Of the first matrix; files of mixed types are mostly of this one.
-        dtype: String,
+        dtype: &'a str,
         /// Bytes of weights that one step reads.
         weight_bytes: usize,
         backend: &'static str,
-        device: String,
+        device: &'a str,
+        /// How work reaches a GPU; absent on the CPU.
+        launch: Option<&'static str>,
         threads: usize,
         prompt_tokens: usize,
         prompt_sha256: String,
@@ -45,7 +50,7 @@ enum Line<'a> {
 }
 
 /// What happened besides; a CPU has none of it.
-#[derive(Serialize, Default)]
+#[derive(Serialize)]
 struct Counters {
     captures: u64,
     replays: u64,
@@ -54,11 +59,34 @@ struct Counters {
     seams: u64,
     syncs: u64,
     allocations: u64,
+    h2d_calls: u64,
+    h2d_bytes: u64,
+    d2h_calls: u64,
+    d2h_bytes: u64,
+}
+
+impl From<device::Counters> for Counters {
+    fn from(counted: device::Counters) -> Self {
+        Self {
+            captures: counted.captures,
+            replays: counted.replays,
+            fallbacks: counted.fallbacks,
+            segments: counted.segments,
+            seams: counted.seams,
+            syncs: counted.syncs,
+            allocations: counted.allocations,
+            h2d_calls: counted.h2d_calls,
+            h2d_bytes: counted.h2d_bytes,
+            d2h_calls: counted.d2h_calls,
+            d2h_bytes: counted.d2h_bytes,
+        }
+    }
 }
 
 pub(crate) fn header(
     options: &Options,
     subject: &Subject,
+    engine: &Engine<'_>,
     prompt: &[u32],
     threads: usize,
     to: &mut dyn Write,
@@ -68,10 +96,11 @@ pub(crate) fn header(
         schema: "abreast/decode/1",
         model: &subject.parameters.shape.name,
         weights: subject.sha256.as_deref().unwrap_or("seeded"),
-        dtype: subject.parameters.layers[0].query.storage().name().to_lowercase(),
-        weight_bytes: subject.parameters.bytes_per_step(),
+        dtype: &engine.dtype,
+        weight_bytes: engine.weight_bytes,
         backend: options.backend.name(),
-        device: "cpu".to_owned(),
+        device: &engine.device,
+        launch: options.launch().map(Launch::name),
         threads,
         prompt_tokens: prompt.len(),
         prompt_sha256: sha256(&ids),
@@ -103,7 +132,7 @@ pub(crate) fn run(run: usize, of: &Run, to: &mut dyn Write) -> Result<(), Profil
         run,
         stop: "length",
         prefix_hit_tokens: 0,
-        counters: Counters::default(),
+        counters: of.counters.into(),
     };
     write(&end, to)
 }
@@ -111,4 +140,45 @@ pub(crate) fn run(run: usize, of: &Run, to: &mut dyn Write) -> Result<(), Profil
 fn write(line: &Line<'_>, to: &mut dyn Write) -> Result<(), ProfileError> {
     let text = serde_json::to_string(line).map_err(std::io::Error::from)?;
     Ok(writeln!(to, "{text}")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn the_end_of_a_run_says_what_was_counted_in_it() {
+        let of = Run {
+            tokens: vec![(17, Duration::from_nanos(1843))],
+            counters: device::Counters {
+                captures: 1,
+                replays: 62,
+                fallbacks: 2,
+                segments: 3,
+                seams: 4,
+                syncs: 64,
+                allocations: 5,
+                frees: 6,
+                h2d_calls: 7,
+                h2d_bytes: 28,
+                d2h_calls: 65,
+                d2h_bytes: 260,
+            },
+        };
+        let mut text = Vec::new();
+        run(1, &of, &mut text).unwrap();
+        assert_eq!(
+            String::from_utf8(text).unwrap(),
+            concat!(
+                r#"{"event":"token","run":1,"index":0,"id":17,"t_ns":1843}"#,
+                "\n",
+                r#"{"event":"end","run":1,"stop":"length","prefix_hit_tokens":0,"counters":{"captures":1,"#,
+                r#""replays":62,"fallbacks":2,"segments":3,"seams":4,"syncs":64,"allocations":5,"#,
+                r#""h2d_calls":7,"h2d_bytes":28,"#,
+                r#""d2h_calls":65,"d2h_bytes":260}}"#,
+                "\n"
+            )
+        );
+    }
 }
