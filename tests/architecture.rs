@@ -89,13 +89,26 @@ const LONGEST_FILE: usize = 400;
 
 #[test]
 fn the_house_keeps_its_walls() {
-    let files = sources();
+    let files = sources("src");
     assert!(files.len() > 50, "only {} sources found", files.len());
     let tests = test_files(&files);
     let broken: Vec<String> = files
         .iter()
         .filter(|(path, _)| !tests.iter().any(|test| path.starts_with(test)))
         .flat_map(|(path, text)| violations(path, text))
+        .collect();
+    assert!(broken.is_empty(), "\n{}\n", broken.join("\n"));
+}
+
+#[test]
+fn the_reference_workload_is_made_of_files_that_can_be_read() {
+    let files = sources("kernels/src");
+    assert!(files.len() > 50, "only {} sources found", files.len());
+    let tests = test_files(&files);
+    let broken: Vec<String> = files
+        .iter()
+        .filter(|(path, _)| !tests.iter().any(|test| path.starts_with(test)))
+        .flat_map(|(path, text)| form(path, text))
         .collect();
     assert!(broken.is_empty(), "\n{}\n", broken.join("\n"));
 }
@@ -170,8 +183,8 @@ fn what_is_no_code_breaks_no_rule() {
     );
 }
 
-/// Everything in one file that a rule forbids, as `path:line: what`.
-fn violations(path: &Path, text: &str) -> Vec<String> {
+/// What every file has in common: it says what it is for, and is not too long.
+fn form(path: &Path, text: &str) -> Vec<String> {
     let shown = path.display();
     let mut broken = Vec::new();
     if !text.starts_with("//!") {
@@ -186,6 +199,13 @@ fn violations(path: &Path, text: &str) -> Vec<String> {
             "{shown}: {lines} lines before its tests, at most {LONGEST_FILE}"
         ));
     }
+    broken
+}
+
+/// Everything in one file that a rule forbids, as `path:line: what`.
+fn violations(path: &Path, text: &str) -> Vec<String> {
+    let shown = path.display();
+    let mut broken = form(path, text);
     let module = module(path);
     let own = room(&module);
     let Some((_, seen)) = ARROWS.iter().find(|(room, _)| *room == own) else {
@@ -396,12 +416,12 @@ fn test_files(files: &[(PathBuf, String)]) -> BTreeSet<PathBuf> {
     tests
 }
 
-/// Every source of the tool with its text, paths relative to the package.
-fn sources() -> Vec<(PathBuf, String)> {
+/// Every source below a folder with its text, paths relative to the package.
+fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    for entry in walkdir::WalkDir::new(root.join("src")).sort_by_file_name() {
-        let path = entry.expect("src can be listed").into_path();
+    for entry in walkdir::WalkDir::new(root.join(folder)).sort_by_file_name() {
+        let path = entry.expect("sources can be listed").into_path();
         if path.extension().is_some_and(|extension| extension == "rs") {
             let text = std::fs::read_to_string(&path).expect("sources are text");
             files.push((path.strip_prefix(root).expect("below the root").to_owned(), text));
