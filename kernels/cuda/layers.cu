@@ -28,15 +28,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK) swiglu(const float* __restri
     }
 }
 
-// Columns of a head that a block reads the memory of, and how many warps share its rows.
+// Columns of a head that a block reads the memory of, and how many warps share its rows: many, because there are few
+// blocks.
 #define COLUMNS 32
-#define WARPS (BLOCK / COLUMNS)
+#define WARPS 32
+#define THREADS (COLUMNS * WARPS)
 // Rows that a thread has under way at a time.
 #define EACH 4
 
 // Linear attention of one token over what a head remembers, one matrix of [length, length]: forgets, adds a key times a
-// value, and reads with a query. Row i of a column goes to the sum i mod 8, in order; then the sums are added up in order.
-extern "C" __global__ void __launch_bounds__(BLOCK) remember(
+// value, and reads with a query. Row i of a column goes to the sum i mod 32, in order; then the sums are added up in order.
+extern "C" __global__ void __launch_bounds__(THREADS) remember(
     const float* __restrict__ queries, const float* __restrict__ keys, const float* __restrict__ values,
     const float* __restrict__ decays, float* memory, float* __restrict__ out, u32 length) {
     __shared__ float sums[WARPS][COLUMNS];

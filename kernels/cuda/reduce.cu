@@ -4,6 +4,9 @@
 
 #define BLOCK 256
 #define WARPS (BLOCK / 32)
+// Most threads of a block that keeps a row, and how many numbers of it each keeps at most.
+#define WIDE_BLOCK 1024
+#define KEPT 4
 // Terms that are staged at a time; a multiple of 32, so that a place keeps its partial sum.
 #define TILE 2048
 
@@ -90,6 +93,54 @@ __device__ __forceinline__ void rms_norm(
     }
 }
 
+// The same of a row that a block can keep: it is read once, with the weights, while nobody waits.
+template <typename Number>
+__device__ __forceinline__ void rms_norm_kept(
+    const typename Number::Stored* in, const typename Number::Stored* __restrict__ weight, typename Number::Stored* out,
+    u32 width, float epsilon) {
+    __shared__ float squares[KEPT * WIDE_BLOCK];
+    __shared__ float scale;
+    in += (u64)blockIdx.x * width;
+    out += (u64)blockIdx.x * width;
+    const u32 thread = threadIdx.x;
+    float numbers[KEPT], weights[KEPT];
+#pragma unroll
+    for (int u = 0; u < KEPT; ++u) {
+        const u32 i = thread + u * blockDim.x;
+        if (i < width) {
+            numbers[u] = Number::widen(in[i]);
+            weights[u] = Number::widen(weight[i]);
+        }
+    }
+#pragma unroll
+    for (int u = 0; u < KEPT; ++u) {
+        const u32 i = thread + u * blockDim.x;
+        if (i < width) {
+            squares[i] = numbers[u] * numbers[u];
+        }
+    }
+    __syncthreads();
+    if (thread < 32) {
+        float sum = 0.0f;
+#pragma unroll 16
+        for (u32 i = thread; i < width; i += 32) {
+            sum += squares[i];
+        }
+        sum = sum_of_lanes(sum);
+        if (thread == 0) {
+            scale = 1.0f / sqrtf(sum / (float)width + epsilon);
+        }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int u = 0; u < KEPT; ++u) {
+        const u32 i = thread + u * blockDim.x;
+        if (i < width) {
+            out[i] = Number::narrow(numbers[u] * scale * weights[u]);
+        }
+    }
+}
+
 template <typename Number>
 __device__ __forceinline__ void softmax(const typename Number::Stored* in, typename Number::Stored* out, u64 width) {
     in += blockIdx.x * width;
@@ -170,6 +221,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK) argmax(const u64* found, u32
     extern "C" __global__ void __launch_bounds__(BLOCK) rms_norm_##name(                                             \
         const Number::Stored* in, const Number::Stored* weight, Number::Stored* out, u64 width, float epsilon) {     \
         rms_norm<Number>(in, weight, out, width, epsilon);                                                           \
+    }                                                                                                                \
+    extern "C" __global__ void __launch_bounds__(WIDE_BLOCK) rms_norm_kept_##name(                                   \
+        const Number::Stored* in, const Number::Stored* weight, Number::Stored* out, u32 width, float epsilon) {     \
+        rms_norm_kept<Number>(in, weight, out, width, epsilon);                                                      \
     }                                                                                                                \
     extern "C" __global__ void __launch_bounds__(BLOCK) softmax_##name(                                              \
         const Number::Stored* in, Number::Stored* out, u64 width) {                                                  \

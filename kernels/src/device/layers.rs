@@ -8,8 +8,9 @@ use crate::dtype::DType;
 use crate::error::OpError;
 
 const THREADS: u32 = 256;
-/// Columns of a head that a block reads the memory of.
+/// Columns of a head that a block reads the memory of, and its threads.
 const COLUMNS: usize = 32;
+const THREADS_OF_MEMORY: u32 = 1024;
 
 impl Device {
     /// Writes row `index` (a word of 32 bits in device memory) of `table` (`[rows, width]`, of any type) to `out`
@@ -138,7 +139,7 @@ impl Device {
                 saturated(along_y(OP, "the number of heads", heads, 1)?),
                 1,
             ),
-            threads: THREADS,
+            threads: THREADS_OF_MEMORY,
             shared: 0,
         };
         // SAFETY: a block reads and writes columns below `length` of one head, of which there are as many as rows of

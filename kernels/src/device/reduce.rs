@@ -7,6 +7,9 @@ use crate::dtype::DType;
 use crate::error::OpError;
 
 const THREADS: u32 = 256;
+/// Most threads of a block that keeps a row, and the longest row that it keeps.
+const THREADS_OF_A_KEPT_ROW: usize = 1024;
+const LONGEST_KEPT_ROW: usize = 4096;
 
 /// Parts that the search for the largest number of a row is divided into at most.
 const MOST_PARTS: usize = 64;
@@ -70,19 +73,22 @@ impl Device {
         if out.places() == 0 {
             return Ok(());
         }
-        let entry = match dtype {
-            DType::F32 => "rms_norm_f32",
-            DType::F16 => "rms_norm_f16",
-            DType::Bf16 => "rms_norm_bf16",
+        let is_kept = input.width() <= LONGEST_KEPT_ROW;
+        let (entry, width, threads) = if is_kept {
+            let threads = input.width().min(THREADS_OF_A_KEPT_ROW).next_multiple_of(32);
+            let width = Arg::U32(saturated(input.width()));
+            (kept_rms_norm_entry(dtype), width, saturated(threads))
+        } else {
+            (rms_norm_entry(dtype), Arg::U64(input.width() as u64), THREADS)
         };
         let args = [
             Arg::Buffer(input.buffer()),
             Arg::Buffer(weight.buffer()),
             Arg::Buffer(out.buffer()),
-            Arg::U64(input.width() as u64),
+            width,
             Arg::F32(epsilon),
         ];
-        let grid = Grid::row(narrow(OP, "the number of rows", rows(input))?, THREADS);
+        let grid = Grid::row(narrow(OP, "the number of rows", rows(input))?, threads);
         // SAFETY: each block reads and writes a row of `width` numbers, of which both tensors have as many as there are
         // blocks; the weight has one row.
         unsafe { self.enqueue(Source::Reduce, entry, grid, &args) }
@@ -189,6 +195,22 @@ impl Device {
         ];
         // SAFETY: each block reads the words of a row's parts and writes one of `out`; the latch has a word.
         unsafe { self.enqueue(Source::Reduce, "argmax", Grid::row(rows, THREADS), &args) }
+    }
+}
+
+const fn rms_norm_entry(dtype: DType) -> &'static str {
+    match dtype {
+        DType::F32 => "rms_norm_f32",
+        DType::F16 => "rms_norm_f16",
+        DType::Bf16 => "rms_norm_bf16",
+    }
+}
+
+const fn kept_rms_norm_entry(dtype: DType) -> &'static str {
+    match dtype {
+        DType::F32 => "rms_norm_kept_f32",
+        DType::F16 => "rms_norm_kept_f16",
+        DType::Bf16 => "rms_norm_kept_bf16",
     }
 }
 
