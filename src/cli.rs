@@ -9,7 +9,7 @@ use crate::config::Settings;
 use crate::edge::archive::SUFFIX;
 use crate::edge::terminal;
 use crate::exit::{Circumstance, Exit};
-use crate::pipeline::{self, Ask, BundleAsk, Outcome, PipelineError};
+use crate::pipeline::{self, Ask, BundleAsk, ForeignAsk, Outcome, PipelineError};
 use crate::report::{sentence, visible};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::ffi::OsString;
@@ -116,8 +116,16 @@ struct Record {
 #[derive(Debug, Args)]
 struct Judge {
     /// Recordings made by `abreast record` or `abreast compare --recording`
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "base", conflicts_with_all = ["base", "head"], value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Instead of recordings: what a program wrote about itself at base, one file a launch (repeatable); `--format` says in
+    /// which format: abreast-decode, profile-native, llama-bench, vllm-latency, vllm-serve, sglang, trtllm, genai,
+    /// nvbench, hyperfine, google-benchmark, go-bench
+    #[arg(long, value_name = "FILE", requires = "head")]
+    base: Vec<PathBuf>,
+    /// The same at head
+    #[arg(long, value_name = "FILE", requires = "base")]
+    head: Vec<PathBuf>,
     #[command(flatten)]
     settings: Settings,
     #[command(flatten)]
@@ -294,7 +302,6 @@ impl Record {
 
 impl Judge {
     fn run(&self) -> Result<Exit, PipelineError> {
-        self.output.check()?;
         if !self.settings.only_judge() {
             return Err(PipelineError::Usage(
                 "a recording is measured already: `judge` takes --threshold, --margin, --alert, --floor-ns and \
@@ -302,8 +309,10 @@ impl Judge {
                     .to_owned(),
             ));
         }
-        self.output.spare(&self.files)?;
-        let outcome = pipeline::judge_files(&self.files, &self.settings)?;
+        for files in [&self.files, &self.base, &self.head] {
+            self.output.spare(files)?;
+        }
+        let outcome = self.outcome()?;
         self.output.deliver(&outcome.report, &self.talk)?;
         // Who judges an interrupted run was not interrupted.
         let circumstance = Circumstance {
@@ -315,6 +324,27 @@ impl Judge {
         // all the rest.
         std::mem::forget(outcome);
         Ok(exit)
+    }
+}
+
+impl Judge {
+    /// Of recordings, or of files that a program wrote.
+    fn outcome(&self) -> Result<Outcome, PipelineError> {
+        if self.base.is_empty() {
+            self.output.check()?;
+            return pipeline::judge_files(&self.files, &self.settings);
+        }
+        let Some(format) = self.output.program()? else {
+            return Err(PipelineError::Usage(
+                "--base and --head are read in the format of a program: say which with --format".to_owned(),
+            ));
+        };
+        pipeline::judge_foreign(ForeignAsk {
+            base: &self.base,
+            head: &self.head,
+            format,
+            settings: &self.settings,
+        })
     }
 }
 

@@ -1,11 +1,12 @@
 //! From facts to pairs: every scenario's observations, one number a slot, base and head side by side.
 //!
 //! The process is the unit of replication, so a slot gives one number: the *minimum* of total / iterations over its
-//! samples. On two busy cores the per-slot minimum recovered a true 2 % where per-slot medians were 3-10 % off
+//! samples, or the maximum of what is better the higher it is. On two busy cores the per-slot minimum recovered a true 2 % where per-slot medians were 3-10 % off
 //! (docs/statistics.md). Slots of one round and both sides make a pair. Nothing is estimated here; [`crate::judge::estimate`]
 //! does that.
 
 use crate::layout::Layout;
+use crate::metric::Better;
 use crate::recording::{Observation, Phase, Recording, SlotRecord, Throughput};
 use crate::revision::Side;
 use crate::stats::quantile::median;
@@ -101,7 +102,8 @@ pub fn compare(recording: &Recording) -> Vec<Comparison> {
     let mut gathered: Vec<Gathered> = recording
         .scenarios
         .iter()
-        .map(|_| Gathered {
+        .map(|entry| Gathered {
+            better: entry.scenario.metric.better,
             measured: Vec::with_capacity(rounds),
             ..Gathered::default()
         })
@@ -119,6 +121,7 @@ pub fn compare(recording: &Recording) -> Vec<Comparison> {
 /// What is known of one scenario while slots are read.
 #[derive(Default)]
 struct Gathered {
+    better: Better,
     measured: Vec<Cell>,
     confirmed: Vec<Cell>,
     relaid: Vec<Cell>,
@@ -137,7 +140,7 @@ struct Cell {
 /// What a slot measured.
 #[derive(Clone, Copy)]
 struct Number {
-    /// Its fastest sample, per iteration.
+    /// Its best sample, per iteration.
     value: f64,
     /// The total of that sample.
     total: f64,
@@ -154,11 +157,11 @@ struct SideSoFar {
 impl Gathered {
     fn take(&mut self, slot: &SlotRecord, observation: &Observation) {
         let side = &mut self.sides[slot.side as usize];
+        let best = best(observation, self.better);
         side.work = side.work.or(observation.throughput.filter(is_work));
         let cells = match slot.phase {
             Phase::Warmup => {
-                side.warm_up
-                    .extend(minimum(observation).map(|number| number.value));
+                side.warm_up.extend(best.map(|number| number.value));
                 return;
             }
             Phase::Measure if slot.layout.is_as_built() => &mut self.measured,
@@ -166,7 +169,7 @@ impl Gathered {
             Phase::Confirm => &mut self.confirmed,
             Phase::Relaid => &mut self.relaid,
         };
-        let Some(number) = minimum(observation) else {
+        let Some(number) = best else {
             return;
         };
         let cell = cell_of(cells, slot);
@@ -277,14 +280,17 @@ fn pairs(cells: &[Cell], per_work: f64) -> Vec<Pair> {
     cells.iter().filter_map(pair).collect()
 }
 
-/// The fastest sample; `None` if no sample is a positive finite number.
-fn minimum(observation: &Observation) -> Option<Number> {
+/// The best sample: the fastest, or the highest rate. `None` if no sample is a positive finite number.
+fn best(observation: &Observation, better: Better) -> Option<Number> {
     observation
         .per_iteration()
         .zip(&observation.totals)
         .map(|(value, &total)| Number { value, total })
         .filter(|number| is_positive(number.value) && is_positive(number.total))
-        .min_by(|one, other| one.value.total_cmp(&other.value))
+        .min_by(|one, other| match better {
+            Better::Lower => one.value.total_cmp(&other.value),
+            Better::Higher => other.value.total_cmp(&one.value),
+        })
 }
 
 fn is_positive(value: f64) -> bool {
@@ -369,7 +375,10 @@ mod tests {
     #[test]
     fn a_slot_is_its_fastest_sample() {
         let of = observation(&[10, 20, 30], &[1000.0, 1900.0, 3600.0]);
-        let fastest = |of| minimum(&of).map(|number| (number.value, number.total));
+        let best_of = |of, better| best(&of, better).map(|number| (number.value, number.total));
+        let fastest = |of| best_of(of, Better::Lower);
+        let rates = observation(&[1, 1, 1], &[95.0, 120.0, 110.0]);
+        assert_eq!(best_of(rates, Better::Higher), Some((120.0, 120.0)));
         assert_eq!(fastest(of), Some((95.0, 1900.0)));
         let spoiled = observation(&[1, 0, 1, 1], &[f64::NAN, 5.0, -1.0, 7.0]);
         assert_eq!(fastest(spoiled), Some((7.0, 7.0)));

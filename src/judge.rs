@@ -10,12 +10,14 @@ pub mod confirmation;
 pub mod counted;
 pub mod decision;
 pub mod estimate;
+pub mod exact;
 pub mod incidents;
 pub mod looks;
 pub mod origin;
 pub mod ruling;
 pub mod standing;
 pub mod touched;
+pub mod validity;
 pub mod wording;
 
 use crate::judge::assessment::{Assessment, Row, Until};
@@ -116,7 +118,7 @@ pub fn undecided(recording: &Recording, policy: &Policy) -> Vec<u32> {
         }
         let failed = assessment.incidents.failures(row.position).next().is_some();
         match row.standing {
-            Standing::Identical => false,
+            Standing::Identical | Standing::Exact => false,
             Standing::OneSided(..) | Standing::Failed(_) => {
                 !(failed && row.slots() == 0) && row.slots() < fixed.unwrap_or(MIN_ROUNDS)
             }

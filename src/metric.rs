@@ -11,6 +11,12 @@ pub enum Unit {
     /// A number of events per iteration.
     #[serde(rename = "count")]
     Count,
+    /// Bytes of memory.
+    #[serde(rename = "bytes")]
+    Bytes,
+    /// Something per second: tokens, requests, items.
+    #[serde(rename = "per_s")]
+    PerSecond,
 }
 
 impl Unit {
@@ -20,15 +26,18 @@ impl Unit {
         match self {
             Self::Ns => "ns",
             Self::Count => "count",
+            Self::Bytes => "bytes",
+            Self::PerSecond => "per_s",
         }
     }
 }
 
 /// Which direction of a metric is good news. It belongs to the metric, never to the tool that reads it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
     /// Smaller values are better (time).
+    #[default]
     Lower,
     /// Larger values are better (rates).
     Higher,
@@ -52,6 +61,36 @@ impl Metric {
         Self {
             name: "time".to_owned(),
             unit: Unit::Ns,
+            better: Better::Lower,
+        }
+    }
+
+    /// Something per second, higher is better.
+    #[must_use]
+    pub fn rate() -> Self {
+        Self {
+            name: "rate".to_owned(),
+            unit: Unit::PerSecond,
+            better: Better::Higher,
+        }
+    }
+
+    /// Bytes of memory, lower is better.
+    #[must_use]
+    pub fn memory() -> Self {
+        Self {
+            name: "memory".to_owned(),
+            unit: Unit::Bytes,
+            better: Better::Lower,
+        }
+    }
+
+    /// A number of events that cost something, lower is better.
+    #[must_use]
+    pub fn count() -> Self {
+        Self {
+            name: "count".to_owned(),
+            unit: Unit::Count,
             better: Better::Lower,
         }
     }

@@ -5,11 +5,13 @@
 
 mod bundled;
 mod error;
+mod foreign;
 mod progress;
 mod qualified;
 
 pub use self::bundled::{BundleAsk, build, record_bundle};
 pub use self::error::PipelineError;
+pub use self::foreign::{ForeignAsk, judge_foreign};
 pub use self::qualified::{QualifyAsk, qualify};
 
 use crate::config::{FILE, Settings};

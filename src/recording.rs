@@ -13,6 +13,7 @@ mod measured;
 mod merge;
 mod preparation;
 mod read;
+mod told;
 
 pub use host::Host;
 pub use iterations::Iterations;
@@ -21,6 +22,7 @@ pub use measured::{
     Contention, Incident, IncidentKind, Observation, Phase, SlotRecord, Throughput, Timing, Work,
 };
 pub use read::RecordingError;
+pub use told::{Events, Told};
 
 use crate::plan::Plan;
 use crate::revision::Side;
@@ -56,6 +58,8 @@ pub enum Event {
     Relaid(Relaid),
     /// Instructions of one scenario on one side.
     Counted(Counted),
+    /// What a program told in one launch besides times and rates.
+    Told(Told),
     /// Something that went wrong.
     Incident(Incident),
     /// Something a reader should know that is neither a difference nor an incident.
@@ -241,6 +245,8 @@ pub struct Recording {
     pub relaid: Vec<Relaid>,
     /// Counted instructions.
     pub counted: Vec<Counted>,
+    /// What programs told, launch by launch.
+    pub told: Vec<Told>,
     /// All incidents in the order they happened.
     pub incidents: Vec<Incident>,
     /// All notes.
@@ -269,6 +275,7 @@ impl Recording {
             slots: Vec::new(),
             relaid: Vec::new(),
             counted: Vec::new(),
+            told: Vec::new(),
             incidents: Vec::new(),
             notes: Vec::new(),
             ends: Vec::new(),
@@ -291,6 +298,7 @@ impl Recording {
             Event::Slot(slot) => self.slots.push(slot),
             Event::Relaid(relaid) => self.relaid.push(relaid),
             Event::Counted(counted) => self.counted.push(counted),
+            Event::Told(told) => self.told.push(told),
             Event::Incident(incident) => self.incidents.push(incident),
             Event::Note { text } => self.notes.push(text),
             Event::End(end) => {

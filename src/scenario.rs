@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub enum Kind {
     /// A criterion benchmark id.
     Criterion,
+    /// One quantity of a program that is measured as a whole.
+    Program,
 }
 
 impl Kind {
@@ -17,16 +19,17 @@ impl Kind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Criterion => "criterion",
+            Self::Program => "program",
         }
     }
 }
 
-/// A bench target of a package: one executable on each side.
+/// A bench target of a package, or a program: one executable on each side.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Target {
-    /// Cargo package name.
+    /// Cargo package name; empty for a program.
     pub package: String,
-    /// Name of the bench target in that package.
+    /// Name of the bench target in that package, or of the program.
     pub target: String,
 }
 
@@ -38,7 +41,7 @@ pub struct Scenario {
     /// Executable it belongs to.
     #[serde(flatten)]
     pub target: Target,
-    /// Full criterion id as the bench wrote it, unescaped; may hold any character.
+    /// Full criterion id as the bench wrote it, or what a program calls the quantity; unescaped, may hold any character.
     pub id: String,
     /// Quantity.
     pub metric: Metric,

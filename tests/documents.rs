@@ -349,6 +349,7 @@ fn the_keys_of_a_recording_are_those_that_are_written() {
             "timing",
             "slot",
             "counted",
+            "told",
             "relaid",
             "incident",
             "note",
@@ -379,6 +380,7 @@ fn complete(mut event: Event) -> Event {
             slot.layout = Layout(1);
         }
         Event::ChangedSources(changed) => changed.others = vec!["testdata/x.bin".to_owned()],
+        Event::Told(_) => {}
         Event::Counted(counted) => counted.failure = Some("valgrind is not installed".to_owned()),
         Event::Difference(_) | Event::Scenario(_) | Event::Relaid(_) => {}
         Event::Timing(_) | Event::Incident(_) | Event::Note { .. } | Event::End(_) => {}

@@ -4,19 +4,47 @@ use crate::edge::store;
 use crate::edge::terminal::{self, Color};
 use crate::edge::view::{Talk, View};
 use crate::pipeline::PipelineError;
+use crate::profile;
 use crate::report::{self, Format, Report};
-use clap::Args;
+use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct Output {
     /// Format of the report (repeatable) [default: term, or what the name of each -o file says]
     #[arg(long, value_name = "FORMAT")]
-    format: Vec<Format>,
+    format: Vec<Word>,
     /// File for the report in the format at the same position (repeatable) [default: standard output]
     #[arg(short, long, value_name = "PATH")]
     output: Vec<PathBuf>,
+}
+
+/// What may be typed as a format: that of a report, or of files that programs wrote.
+#[derive(Debug, Clone, Copy)]
+enum Word {
+    Report(Format),
+    Program(profile::Format),
+}
+
+impl ValueEnum for Word {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<Word>> = LazyLock::new(|| {
+            let reports = Format::value_variants().iter().copied().map(Word::Report);
+            reports.chain(profile::Format::ALL.map(Word::Program)).collect()
+        });
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Report(format) => format.to_possible_value(),
+            // Only `judge --base --head` reads them, and says so.
+            Self::Program(format) => Some(PossibleValue::new(format.name()).hide(true)),
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -62,15 +90,23 @@ impl TalkArgs {
 impl Output {
     /// Each format with where it goes; `None` is standard output.
     fn deliveries(&self) -> Result<Vec<(Format, Option<&Path>)>, PipelineError> {
-        if self.output.len() > self.format.len() && !self.format.is_empty() {
+        let formats: Vec<Format> = self
+            .format
+            .iter()
+            .filter_map(|word| match word {
+                Word::Report(format) => Some(*format),
+                Word::Program(_) => None,
+            })
+            .collect();
+        if self.output.len() > formats.len() && !formats.is_empty() {
             let message = format!(
                 "{} -o for {} --format: give each file a format",
                 self.output.len(),
-                self.format.len()
+                formats.len()
             );
             return Err(PipelineError::Usage(message));
         }
-        if self.format.is_empty() {
+        if formats.is_empty() {
             let by_name = |path: &PathBuf| {
                 let what = format!(
                     "the name `{}` does not tell a format: add --format",
@@ -85,10 +121,9 @@ impl Output {
                 .collect();
         }
         let mut paths = self.output.iter();
-        let deliveries: Vec<_> = self
-            .format
-            .iter()
-            .map(|format| (*format, paths.next().map(PathBuf::as_path)))
+        let deliveries: Vec<_> = formats
+            .into_iter()
+            .map(|format| (format, paths.next().map(PathBuf::as_path)))
             .collect();
         if deliveries.iter().filter(|(_, path)| path.is_none()).count() > 1 {
             return Err(PipelineError::Usage(
@@ -99,7 +134,29 @@ impl Output {
     }
 
     pub(super) fn check(&self) -> Result<(), PipelineError> {
-        self.deliveries().map(|_| ())
+        self.deliveries()?;
+        match self.program()? {
+            None => Ok(()),
+            Some(format) => Err(PipelineError::Usage(format!(
+                "`{}` is no format of a report: `abreast judge --base FILE --head FILE` reads files in it",
+                format.name()
+            ))),
+        }
+    }
+
+    /// The format of files that a program wrote, if one was typed.
+    pub(super) fn program(&self) -> Result<Option<profile::Format>, PipelineError> {
+        let formats = self.format.iter().filter_map(|word| match word {
+            Word::Report(_) => None,
+            Word::Program(format) => Some(*format),
+        });
+        match formats.collect::<Vec<_>>()[..] {
+            [] => Ok(None),
+            [format] => Ok(Some(format)),
+            _ => Err(PipelineError::Usage(
+                "both sides are read in one format: give one of a program".to_owned(),
+            )),
+        }
     }
 
     /// Refuses to write a report over what it is made from.

@@ -8,6 +8,7 @@ pub mod callgrind;
 pub mod cargo;
 pub mod clock;
 pub mod criterion;
+pub mod format;
 pub mod git;
 pub mod home;
 pub mod machine;

@@ -186,7 +186,7 @@ impl Limits {
         } = question;
         let floor = match metric.unit {
             Unit::Ns => policy.floor_ns / contrast.base,
-            Unit::Count => 0.0,
+            Unit::Count | Unit::Bytes | Unit::PerSecond => 0.0,
         };
         let step = |step: Option<ClockStep>| step.map_or(0.0, |step| step.fraction);
         Self {

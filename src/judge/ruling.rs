@@ -5,6 +5,7 @@
 use crate::judge::assessment::{Assessment, Row};
 use crate::judge::confirmation::{Confirmation, confirm};
 use crate::judge::decision::Outcome;
+use crate::judge::exact;
 use crate::judge::incidents::sentence;
 use crate::judge::origin::{Origin, origin};
 use crate::judge::standing::Standing;
@@ -53,6 +54,7 @@ pub fn finding(assessment: &Assessment<'_>, row: &Row<'_>) -> Finding {
     };
     match &row.standing {
         Standing::Identical => finding.verdict = Verdict::Identical,
+        Standing::Exact => exact::count(&mut finding, assessment, row),
         Standing::OneSided(verdict, notes) => {
             finding.verdict = *verdict;
             finding.notes.clone_from(notes);

@@ -3,7 +3,9 @@
 //! It depends on what was built and listed, not on what was measured: the size of the family must not depend on data.
 
 use crate::comparison::Comparison;
+use crate::judge::exact::is_exact;
 use crate::judge::touched::touched;
+use crate::judge::validity::objection;
 use crate::judge::wording;
 use crate::plan::Harness;
 use crate::recording::{ChangedPiece, Entry, Executable, IncidentKind, Recording, Work};
@@ -21,6 +23,8 @@ pub enum Standing {
     Barred(String),
     /// Equal executables, not measured.
     Identical,
+    /// Both sides counted it; exact, so that it needs no share of the level.
+    Exact,
     /// On one side only: [`Verdict::New`] or [`Verdict::Removed`].
     OneSided(Verdict, Vec<String>),
     /// Cannot be compared, and why.
@@ -63,6 +67,8 @@ struct TargetFacts<'a> {
     identical: bool,
     measures_identical: bool,
     own_harness: bool,
+    /// Why the rates of a program may not be compared.
+    objection: Option<String>,
 }
 
 /// Why a side has no executable of a target, or no list of its benchmarks.
@@ -81,12 +87,14 @@ impl<'a> TargetFacts<'a> {
             identical: recording.identical(target),
             measures_identical: plan.measuring.identical,
             own_harness: plan.selection.harness == Harness::Own,
+            objection: objection(&recording.told, target),
         }
     }
 
     fn standing(&self, entry: &Entry, comparison: &Comparison, touched: Option<&ChangedPiece>) -> Standing {
         let has = |side: Side| entry.sides.contains(&side);
         match (has(Side::Base), has(Side::Head)) {
+            (true, true) if is_exact(&entry.scenario) => Standing::Exact,
             (true, true) => self.both(comparison, touched),
             (true, false) => self.one_sided(Side::Head, Verdict::Removed),
             (false, true) => self.one_sided(Side::Base, Verdict::New),
@@ -109,6 +117,9 @@ impl<'a> TargetFacts<'a> {
             && base != head
         {
             return Standing::Barred(format!("measuring library changed (criterion {base} -> {head})"));
+        }
+        if let Some(objection) = &self.objection {
+            return Standing::Barred(objection.clone());
         }
         let mut notes = Vec::new();
         if let Some(work) = comparison.work {

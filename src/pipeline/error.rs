@@ -2,6 +2,7 @@
 
 use crate::config::ConfigError;
 use crate::edge::cargo::CargoError;
+use crate::edge::format::FormatError;
 use crate::edge::git::GitError;
 use crate::edge::home::HomeError;
 use crate::edge::process;
@@ -49,6 +50,14 @@ pub enum PipelineError {
     /// Recordings given to `judge` do not fit together.
     #[error(transparent)]
     Recording(#[from] RecordingError),
+    /// A file that a program wrote.
+    #[error("{path}: {source}")]
+    Format {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: FormatError,
+    },
     /// Flags that do not go together.
     #[error("{0}")]
     Usage(String),
@@ -68,6 +77,7 @@ impl PipelineError {
             | Self::Recording(_)
             | Self::Exists(_)
             | Self::Usage(_)
+            | Self::Format { .. }
             | Self::Store(_)
             | Self::Home(_) => Exit::Usage,
             Self::Workshop(_) if process::interrupted() => Exit::Interrupted,

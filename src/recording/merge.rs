@@ -57,6 +57,13 @@ impl Recording {
                 scenario: ix_here[counted.scenario as usize],
                 ..counted
             }));
+        self.told.extend(other.told.into_iter().map(|mut told| {
+            told.round += offset(told.phase);
+            for events in &mut told.counts {
+                events.scenario = ix_here[events.scenario as usize];
+            }
+            told
+        }));
         for note in other.notes {
             if !self.notes.contains(&note) {
                 self.notes.push(note);

@@ -129,6 +129,10 @@ impl Recording {
                 counted.instructions.len()
             )),
             Event::Counted(counted) => known(counted.scenario),
+            Event::Told(told) => {
+                in_any_run(told.round)?;
+                told.counts.iter().try_for_each(|events| known(events.scenario))
+            }
             Event::Incident(incident) => {
                 in_any_run(incident.round.unwrap_or(0))?;
                 incident.scenario.map_or(Ok(()), known)

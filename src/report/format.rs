@@ -17,6 +17,8 @@ pub fn value(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Ns => nanoseconds(value),
         Unit::Count => counted(value),
+        Unit::Bytes => scaled(value, ["B", "kB", "MB", "GB"]),
+        Unit::PerSecond => scaled(value, ["/s", "k/s", "M/s", "G/s"]),
     }
 }
 

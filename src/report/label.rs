@@ -2,6 +2,7 @@
 
 use super::visible;
 use super::{Finding, Report};
+use crate::scenario::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names the rows of one report.
@@ -9,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Rows are sorted by change, so they cannot be grouped by target; the target stands in front instead. A report about
 /// a single bench target shows bare ids. With several targets every id gets `target/`, also those that would be
 /// unique without, because `--bench` needs it and a mixture reads like part of the id. Where two packages have a
-/// bench target of the same name, it is `package/target/`.
+/// bench target of the same name, it is `package/target/`. A program's name always stands in front.
 #[derive(Debug)]
 pub struct Labels<'a> {
     several_targets: bool,
@@ -43,11 +44,13 @@ impl<'a> Labels<'a> {
         if self.shared_names.contains(finding.target.target.as_str()) {
             parts.push(visible::id(&finding.target.package));
         }
-        if self.several_targets {
+        let is_program = finding.kind == Kind::Program;
+        if self.several_targets || is_program {
             parts.push(visible::id(&finding.target.target));
         }
         parts.push(visible::id(&finding.scenario));
-        if finding.metric.name != "time" {
+        // What a program calls a quantity says what it is.
+        if finding.metric.name != "time" && !is_program {
             parts.push(visible::id(&finding.metric.name));
         }
         parts.join("/")

@@ -1,0 +1,184 @@
+//! The results of `engine_benchmark`: an object for each scenario, with a few numbers of every request, percentiles
+//! over all of them, and what else the scenario measures.
+//!
+//! A request without a single token has 0.0 as its time to the first. Texts are not read: only their tokens would tell
+//! whether they are the same.
+
+use super::super::FormatError;
+use super::super::python_json::{Fields, Found, list, object, text};
+use super::super::tally::{MEBIBYTE, MILLISECOND, Tally};
+use super::name;
+use serde_json::Value;
+
+/// Figures, each with its unit behind (`ttft_ms`), and what ids call them.
+const FIGURES: [(&str, &str); 8] = [
+    ("e2e", "e2e"),
+    ("inter_token_latency", "inter_token_latency"),
+    ("peak_device_memory", "peak_device_memory"),
+    ("peak_host_memory", "peak_host_memory"),
+    ("peak_memory", "peak_memory"),
+    ("steady_state_device_memory", "steady_state_device_memory"),
+    ("tokens", "tokens_per_second"),
+    ("ttft", "time_to_first_token"),
+];
+
+/// Parts of the configuration that have to be the same on both sides, and are not in the ids.
+const SETTINGS: [&str; 5] = [
+    "model_path",
+    "execution_provider",
+    "synthetic",
+    "warmup_runs",
+    "measured_runs",
+];
+
+/// Names of the build.
+const VERSIONS: [&str; 3] = ["ort_version", "genai_version", "cuda_plugin_ep_version"];
+
+/// Longest reason for a failure that is repeated, in characters.
+const LONGEST_REASON: usize = 200;
+
+pub(super) fn is_scenario(fields: &Fields) -> bool {
+    fields.contains_key("core_metrics")
+}
+
+pub(super) fn read(found: Found) -> Result<Tally, FormatError> {
+    let mut tally = Tally::new(found.incidents);
+    let all = found.objects.len();
+    let scenarios: Vec<Fields> = found.objects.into_iter().filter(is_scenario).collect();
+    if scenarios.len() < all {
+        let left_out = all - scenarios.len();
+        tally.incident(format!(
+            "{left_out} objects that are no whole scenarios were left out"
+        ));
+    }
+    for scenario in scenarios {
+        one(scenario, &mut tally)?;
+    }
+    Ok(tally)
+}
+
+fn one(mut scenario: Fields, tally: &mut Tally) -> Result<(), FormatError> {
+    let mut take = |key: &str| scenario.remove(key).unwrap_or_default();
+    let called = take("scenario");
+    if called.is_null() {
+        // Keys are sorted, so a file that is cut off may have numbers and not what they are about.
+        tally.incident("a scenario without its name was left out".to_owned());
+        return Ok(());
+    }
+    let (status, error) = (text(&take("status")), text(&take("error")));
+    let mut config = object(take("config_metadata"));
+    let mut core = object(take("core_metrics"));
+    let mut special = object(take("scenario_metrics"));
+    if let Some(status) = status.filter(|status| status != "success") {
+        let reason: String = error
+            .as_deref()
+            .unwrap_or("no reason is told")
+            .chars()
+            .take(LONGEST_REASON)
+            .collect();
+        tally.incident(format!("the scenario ended with `{status}`: {reason}"));
+    }
+    for key in SETTINGS {
+        let told = config.remove(key).unwrap_or_default();
+        tally.setting(&format!("config_metadata.{key}"), &told);
+    }
+    for key in VERSIONS {
+        config.remove(key);
+    }
+    let name = sizes(&called, &mut config);
+    requests(
+        list(core.remove("raw_requests").unwrap_or_default()),
+        &name,
+        tally,
+    );
+    let summary = object(core.remove("summary").unwrap_or_default());
+    figures(summary, "core_metrics.summary.", &name, tally)?;
+    let prompt = special.remove("prompt_tokens").unwrap_or_default();
+    tally.setting("scenario_metrics.prompt_tokens", &prompt);
+    special.remove("outputs");
+    figures(special, "scenario_metrics.", &name, tally)?;
+    tally.unknown_in("", scenario);
+    tally.unknown_in("config_metadata.", config);
+    tally.unknown_in("core_metrics.", core);
+    Ok(())
+}
+
+/// `decode_baseline-c1-in4k-out64/`.
+fn sizes(called: &Value, config: &mut Fields) -> String {
+    let mut take = |key: &str| text(&config.remove(key).unwrap_or_default());
+    let thousands = take("prompt_length_k").map(|length| format!("{length}k"));
+    name(&[
+        ("", text(called)),
+        ("c", take("concurrency")),
+        ("in", thousands),
+        ("out", take("generation_tokens")),
+    ])
+}
+
+/// Each request that got all of its tokens, apart for each role that requests have.
+fn requests(told: Vec<Value>, name: &str, tally: &mut Tally) {
+    let all = told.len();
+    let mut short = 0_usize;
+    for mut request in told.into_iter().map(object) {
+        if request.get("completed").and_then(Value::as_bool) == Some(false) {
+            short += 1;
+            continue;
+        }
+        let role = text(&request.remove("role").unwrap_or_default())
+            .filter(|role| !role.is_empty())
+            .map_or_else(String::new, |role| format!("{role}/"));
+        for (key, id) in [
+            ("ttft_ms", "time_to_first_token"),
+            ("inter_token_latency_ms", "inter_token_latency"),
+        ] {
+            let told = request.remove(key).unwrap_or_default();
+            tally.time(&format!("{name}{role}{id}"), &told, MILLISECOND);
+        }
+    }
+    if short > 0 {
+        tally.incident(format!(
+            "{short} of {all} requests ended before all of their tokens were there, and were left out"
+        ));
+    }
+}
+
+/// Figures with one value, one for each run, or one for each percentile.
+fn figures(fields: Fields, path: &str, name: &str, tally: &mut Tally) -> Result<(), FormatError> {
+    for (key, told) in fields {
+        let Some((id, unit)) = FIGURES
+            .iter()
+            .find_map(|(stem, id)| Some((*id, key.strip_prefix(stem)?.strip_prefix('_')?)))
+        else {
+            tally.unknown(format!("{path}{key}"), told);
+            continue;
+        };
+        let add = |id: &str, told: &Value, tally: &mut Tally| match unit {
+            "ms" => tally.time(id, told, MILLISECOND),
+            "per_s" => tally.rate(id, told),
+            "mb" => tally.memory(id, told, MEBIBYTE),
+            _ => tally.memory(id, told, 1.0),
+        };
+        if !["ms", "per_s", "mb", "bytes"].contains(&unit) {
+            return Err(FormatError::UnknownUnit {
+                unit: unit.to_owned(),
+                known: "ms, per_s, mb, bytes",
+                of: key,
+            });
+        }
+        let id = format!("{name}{id}");
+        match told {
+            Value::Object(_) => {
+                for (rank, told) in object(told) {
+                    add(&format!("{id}/{rank}"), &told, tally);
+                }
+            }
+            Value::Array(runs) => {
+                for told in runs {
+                    add(&id, &told, tally);
+                }
+            }
+            told => add(&id, &told, tally),
+        }
+    }
+    Ok(())
+}

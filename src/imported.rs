@@ -1,0 +1,277 @@
+//! What programs measured elsewhere, as a recording: each file is one launch.
+//!
+//! Nothing says that the launches of the sides alternated, so nothing protects a comparison from what changed between
+//! them; the recording says so. Launch `n` of base is paired with launch `n` of head.
+
+use crate::layout::Layout;
+use crate::metric::Unit;
+use crate::profile::{Profile, Reading};
+use crate::recording::{
+    Build, Contention, End, EndReason, Entry, Event, Events, Header, Observation, Phase, Recording,
+    SlotRecord, Told,
+};
+use crate::revision::Side;
+use crate::scenario::{Kind, Scenario, Target};
+
+/// The recording of these launches, base's and head's, each in order; `program` is what they are called.
+#[must_use]
+pub fn recording(header: Header, program: &str, launches: [Vec<Profile>; 2]) -> Recording {
+    let target = Target {
+        package: String::new(),
+        target: program.to_owned(),
+    };
+    let shas = [header.plan.base.sha.clone(), header.plan.head.sha.clone()];
+    let mut recording = Recording::new(header);
+    for (side, sha) in Side::BOTH.into_iter().zip(shas) {
+        recording.push(Event::Build(nothing_built(side, sha)));
+    }
+    for (side, launches) in Side::BOTH.into_iter().zip(&launches) {
+        for reading in launches.iter().flat_map(|profile| &profile.readings) {
+            declare(&mut recording, &target, side, reading);
+        }
+    }
+    let [base, head] = launches;
+    let most = base.len().max(head.len());
+    let mut launches = [base.into_iter(), head.into_iter()];
+    for round in (0..).take(most) {
+        for (side, launches) in Side::BOTH.into_iter().zip(&mut launches) {
+            if let Some(profile) = launches.next() {
+                take(&mut recording, &target, side, round, profile);
+            }
+        }
+    }
+    recording.push(Event::Note {
+        text: "not interleaved: the sides were measured elsewhere, each by itself, so whatever changed between them \
+               counts as a change"
+            .to_owned(),
+    });
+    recording.push(Event::End(End {
+        total_s: 0.0,
+        reason: EndReason::Decided,
+    }));
+    recording
+}
+
+fn nothing_built(side: Side, sha: String) -> Build {
+    Build {
+        side,
+        sha,
+        checkout_s: 0.0,
+        build_s: 0.0,
+        toolchain: None,
+        executables: Vec::new(),
+        skipped: Vec::new(),
+        failure: None,
+    }
+}
+
+/// Adds a scenario, or a side to one.
+fn declare(recording: &mut Recording, target: &Target, side: Side, reading: &Reading) {
+    let scenario = scenario(target, reading);
+    if let Some(entry) = recording
+        .scenarios
+        .iter_mut()
+        .find(|entry| entry.scenario == scenario)
+    {
+        if !entry.sides.contains(&side) {
+            entry.sides.push(side);
+        }
+        return;
+    }
+    let ix = u32::try_from(recording.scenarios.len()).unwrap_or(u32::MAX);
+    recording.push(Event::Scenario(Entry {
+        ix,
+        scenario,
+        sides: vec![side],
+        assigned: true,
+    }));
+}
+
+fn scenario(target: &Target, reading: &Reading) -> Scenario {
+    Scenario {
+        kind: Kind::Program,
+        target: target.clone(),
+        id: reading.id.clone(),
+        metric: reading.metric.clone(),
+    }
+}
+
+/// Records a launch: what it measured, what it told, what was wrong with it.
+fn take(recording: &mut Recording, target: &Target, side: Side, round: u32, profile: Profile) {
+    let mut observations = Vec::new();
+    let mut counts = Vec::new();
+    for reading in &profile.readings {
+        let scenario = scenario(target, reading);
+        let Some(ix) = recording
+            .scenarios
+            .iter()
+            .find(|entry| entry.scenario == scenario)
+            .map(|entry| entry.ix)
+        else {
+            continue;
+        };
+        if reading.metric.unit == Unit::Count {
+            counts.push(Events {
+                scenario: ix,
+                values: reading.values.iter().copied().filter_map(whole).collect(),
+            });
+        } else {
+            let totals: Vec<f64> = reading
+                .values
+                .iter()
+                .copied()
+                .filter(|value| *value > 0.0)
+                .collect();
+            if !totals.is_empty() {
+                observations.push(Observation {
+                    scenario: ix,
+                    iters: vec![1; totals.len()].into(),
+                    totals,
+                    throughput: None,
+                    cost_s: 0.0,
+                });
+            }
+        }
+    }
+    recording.push(Event::Slot(SlotRecord {
+        phase: Phase::Measure,
+        round,
+        side,
+        first: side == Side::Base,
+        target: target.clone(),
+        layout: Layout::AS_BUILT,
+        at_s: 0.0,
+        wall_s: 0.0,
+        waited_s: None,
+        contention: Contention::default(),
+        observations,
+    }));
+    recording.push(Event::Told(Told {
+        phase: Phase::Measure,
+        round,
+        side,
+        target: target.clone(),
+        settings: profile.settings,
+        generations: profile.generations,
+        counts,
+    }));
+    for detail in profile.incidents {
+        recording.push(Event::Note {
+            text: format!("{side}, launch {}: {detail}", round + 1),
+        });
+    }
+}
+
+/// A count; what is none is left out.
+fn whole(value: f64) -> Option<u64> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole, in 0..2^53"
+    )]
+    (value.fract().abs() <= 0.0 && (0.0..9_007_199_254_740_992.0).contains(&value)).then_some(value as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::Metric;
+    use crate::plan::{Measuring, Plan, Policy, Selection};
+    use crate::recording::SCHEMA;
+    use crate::revision::Revision;
+
+    fn header() -> Header {
+        let revision = |label: &str| Revision {
+            label: label.to_owned(),
+            sha: label.repeat(40),
+        };
+        Header {
+            schema: SCHEMA.to_owned(),
+            tool: "0".to_owned(),
+            run: "r".to_owned(),
+            started_at: String::new(),
+            plan: Plan {
+                base: revision("a"),
+                head: revision("b"),
+                selection: Selection::default(),
+                measuring: Measuring::with_seed(1),
+                policy: Policy::default(),
+            },
+        }
+    }
+
+    fn profile(token_ns: f64, replays: f64) -> Profile {
+        let reading = |id: &str, metric, value| Reading {
+            id: id.to_owned(),
+            metric,
+            values: vec![value],
+        };
+        Profile {
+            readings: vec![
+                reading("ms_per_token", Metric::time(), token_ns),
+                reading("replays", Metric::count(), replays),
+            ],
+            incidents: vec!["cut off".to_owned()],
+            ..Profile::default()
+        }
+    }
+
+    #[test]
+    fn each_file_is_a_launch_and_launches_of_the_sides_are_pairs() {
+        let recording = recording(
+            header(),
+            "p",
+            [
+                vec![profile(10.0, 62.0), profile(11.0, 62.0)],
+                vec![profile(9.0, 0.0)],
+            ],
+        );
+        let slots: Vec<_> = recording
+            .slots
+            .iter()
+            .map(|slot| (slot.round, slot.side))
+            .collect();
+        assert_eq!(slots, [(0, Side::Base), (0, Side::Head), (1, Side::Base)]);
+        let ids: Vec<_> = recording
+            .scenarios
+            .iter()
+            .map(|entry| entry.scenario.id.as_str())
+            .collect();
+        assert_eq!(ids, ["ms_per_token", "replays"]);
+        assert_eq!(recording.scenarios[0].sides, Side::BOTH);
+        assert_eq!(
+            recording.slots[0].observations.len(),
+            1,
+            "counts are no observations"
+        );
+        assert_eq!(recording.told[1].counts[0].values, [0]);
+        assert!(
+            recording
+                .notes
+                .iter()
+                .any(|note| note.starts_with("not interleaved"))
+        );
+        assert!(
+            recording
+                .notes
+                .iter()
+                .any(|note| note == "head, launch 1: cut off")
+        );
+    }
+
+    #[test]
+    fn what_one_side_has_is_on_one_side() {
+        let mut base = profile(10.0, 1.0);
+        base.readings.pop();
+        let recording = recording(header(), "p", [vec![base], vec![profile(10.0, 1.0)]]);
+        assert_eq!(recording.scenarios[1].sides, [Side::Head]);
+    }
+
+    #[test]
+    fn half_an_event_is_none() {
+        assert_eq!(whole(2.5), None);
+        assert_eq!(whole(-1.0), None);
+        assert_eq!(whole(f64::NAN), None);
+        assert_eq!(whole(0.0), Some(0));
+    }
+}
