@@ -38,9 +38,10 @@ struct Bf16 {
     }
 };
 
-// Neighbours that are loaded and stored together: 16 bytes are the most that one instruction moves.
+// Neighbours that are loaded and stored together. Memory is promised to lie at multiples of 16 bytes and no more
+// (device/buffer.rs), so wider ones are several loads.
 template <typename Number, int LANES>
-struct alignas(sizeof(typename Number::Stored) * LANES) Pack {
+struct alignas(sizeof(typename Number::Stored) * LANES < 16 ? sizeof(typename Number::Stored) * LANES : 16) Pack {
     typename Number::Stored lane[LANES];
 };
 

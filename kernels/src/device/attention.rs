@@ -13,7 +13,7 @@ const THREADS: u32 = 128;
 /// Positions that a block attends to.
 const CHUNK: usize = 32;
 /// The longest head that a block keeps.
-const LONGEST_HEAD: usize = 256;
+pub(crate) const LONGEST_HEAD: usize = 256;
 
 /// Cosines and sines of all angles, on the device.
 #[derive(Debug)]

@@ -50,7 +50,7 @@ pub(super) struct Allocation {
     pointer: CUdeviceptr,
 }
 
-/// Where a part of a buffer may begin: the widest word that a kernel loads.
+/// Where a part of a buffer may begin: no kernel loads wider words (`Pack` in `cuda/numbers.cuh`).
 const ALIGNMENT: usize = 16;
 
 impl std::fmt::Debug for Buffer {
@@ -156,8 +156,11 @@ impl Buffer {
             return Ok(());
         }
         // SAFETY: they fit, they are borrowed until after the wait, and there is no capture.
-        unsafe { self.enqueue_upload(start, numbers) }?;
-        self.allocation.inner.wait(CALL)
+        let copied = unsafe { self.enqueue_upload(start, numbers) };
+        // Waited for even after a refusal: nothing may still be read when the numbers go.
+        let waited = self.allocation.inner.wait(CALL);
+        copied?;
+        waited
     }
 
     /// Puts the copy to its bytes from `start` on on the stream and does not wait.
@@ -252,8 +255,8 @@ impl Buffer {
     /// this is what changing a shape alone comes down to.
     ///
     /// # Errors
-    /// [`DeviceError::Size`] if they do not fit, [`DeviceError::Aliased`] if both have bytes in common; what the driver
-    /// answers.
+    /// [`DeviceError::Size`] if they do not fit, [`DeviceError::Aliased`] if both have bytes in common,
+    /// [`DeviceError::Foreign`]; what the driver answers.
     pub fn copy_from(&self, other: &Self) -> Result<(), DeviceError> {
         const CALL: &str = "copy on the device";
         self.fits(CALL, other.bytes())?;

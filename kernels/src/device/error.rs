@@ -37,8 +37,8 @@ pub enum DeviceError {
         /// The type that it has.
         found: DType,
     },
-    /// An operator that reads what it overwrites.
-    #[error("{op}: input and output are the same memory; give it another output")]
+    /// An operator that would overwrite something else that it uses.
+    #[error("{op}: what it writes overlaps something else that it uses; give it memory of its own")]
     Aliased {
         /// The operator.
         op: &'static str,
@@ -53,8 +53,8 @@ pub enum DeviceError {
         /// Bytes that there are.
         held: usize,
     },
-    /// Memory that was allocated by another [`Device`](super::Device).
-    #[error("the memory is of another device; open one, and clone it")]
+    /// Memory or a graph of another [`Device`](super::Device).
+    #[error("memory, or a graph, is of another device; open one device, and clone it")]
     Foreign,
     /// A part of device memory that no wide load could read.
     #[error("a part of device memory begins at byte {start}; it must be a multiple of 16")]
@@ -172,7 +172,7 @@ pub enum DeviceError {
         changed: String,
     },
     /// What kernels found wrong while they could tell nobody.
-    #[error("a kernel reports: {}", .violations.join(", "))]
+    #[error("a kernel reports: {}; the weights or the ids are broken", .violations.join(", "))]
     Violated {
         /// What it was.
         violations: Vec<&'static str>,

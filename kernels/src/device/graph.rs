@@ -95,6 +95,10 @@ impl Recorder for Device {
     fn launch(&self, graph: &Graph) -> Result<(), DeviceError> {
         const CALL: &str = "replay of a graph";
         self.inner.not_while_capturing(CALL)?;
+        // It would run on the stream of its own device, which would not know that it is busy.
+        if !Rc::ptr_eq(&self.inner, &graph.device.inner) {
+            return Err(DeviceError::Foreign);
+        }
         self.inner.is_busy.set(true);
         match &graph.graph {
             Some(graph) => graph.launch().map_err(DeviceError::of(CALL)),

@@ -73,8 +73,22 @@ impl Answer {
     /// As [`Latch::check`].
     pub fn read(&self) -> Result<u32, DeviceError> {
         let words: Vec<u32> = self.both.download(LATCH + 1)?;
-        self.latch.judge(words.get(LATCH).copied().unwrap_or(0))?;
-        Ok(words.first().copied().unwrap_or(0))
+        match words[..] {
+            [token, .., latch] => self.latch.judge(latch).map(|()| token),
+            _ => Err(DeviceError::Size {
+                call: "read the token",
+                wanted: self.both.bytes(),
+                held: size_of_val(&words[..]),
+            }),
+        }
+    }
+
+    /// Token 0, and nothing reported, behind all work so far, without waiting.
+    ///
+    /// # Errors
+    /// As [`Buffer::fill`].
+    pub fn clear(&self) -> Result<(), DeviceError> {
+        self.both.fill(0)
     }
 }
 
@@ -120,7 +134,8 @@ mod tests {
         };
         assert_eq!(
             told.to_string(),
-            "a kernel reports: an index is no row of its table, a row has no number to be the largest"
+            "a kernel reports: an index is no row of its table, a row has no number to be the largest; the weights or the \
+             ids are broken"
         );
     }
 

@@ -41,6 +41,7 @@ pub use probe::{Availability, probe};
 pub use ptx::{PtxCache, Source, translate};
 pub use tensor::DeviceTensor;
 
+pub(crate) use attention::LONGEST_HEAD;
 #[cfg(test)]
 pub(crate) use division::divide;
 pub(crate) use division::{INDEX_LIMIT, magic};

@@ -54,7 +54,7 @@ impl Device {
     /// # Errors
     /// [`OpError::Shape`] if `weight` is not one axis of the length of the last, or `out` not of the shape of
     /// `input`; [`OpError::Range`] from 2^31 rows on; [`DeviceError::Type`] for mixed types; [`DeviceError::Aliased`]
-    /// if `out` is `weight`.
+    /// if `out` has memory in common with `weight`, or with a part of `input`.
     pub fn rms_norm(
         &self,
         input: &DeviceTensor,
@@ -99,7 +99,8 @@ impl Device {
     ///
     /// # Errors
     /// [`OpError::Shape`] if `out` is not of the shape of `input`; [`OpError::Range`] from 2^31 rows on;
-    /// [`DeviceError::Type`] for mixed types.
+    /// [`DeviceError::Type`] for mixed types; [`DeviceError::Aliased`] if `out` has memory in common with a part of
+    /// `input`.
     pub fn softmax(&self, input: &DeviceTensor, out: &DeviceTensor) -> Result<(), DeviceError> {
         const OP: &str = "softmax";
         out.is_of(OP, "output", input.dtype())?;

@@ -92,6 +92,18 @@ impl DeviceTensor {
         })
     }
 
+    /// The same numbers, in the same memory, with other axes.
+    ///
+    /// # Errors
+    /// [`OpError::Shape`] if there are not as many numbers as `shape` has places.
+    pub fn reshaped(&self, shape: &[usize]) -> Result<Self, DeviceError> {
+        if places(shape) != Some(self.places()) {
+            let wanted = format_args!("{} places", self.places());
+            return Err(OpError::shape("reshape", "tensor", wanted, shape).into());
+        }
+        self.part(0, shape)
+    }
+
     /// The same tensor on the host, behind all work so far.
     ///
     /// # Errors

@@ -49,6 +49,9 @@ impl Room {
     }
 }
 
+/// What keeps that norm from dividing by zero.
+pub(super) const UNIT_EPSILON: f32 = 1e-6;
+
 /// A row of root mean square one has length `sqrt(n)`.
 #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
 pub(super) fn unit_weight(length: usize) -> f32 {
@@ -75,7 +78,7 @@ pub(super) fn mix(
             queries.shape(),
         ));
     };
-    rms_norm(keys, &room.unit, 1e-6, &mut room.unit_keys)?;
+    rms_norm(keys, &room.unit, UNIT_EPSILON, &mut room.unit_keys)?;
     let shared = room.tiled.shape()[0];
     tile(&room.unit_keys, &[shared, 1, 1], &mut room.tiled)?;
     transpose(&room.tiled, &[1, 0, 2], &mut room.keys)?;

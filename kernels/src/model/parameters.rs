@@ -116,12 +116,52 @@ impl Parameters {
         let lacks_decay = |(index, layer): (usize, &Layer)| {
             (shape.mixing(index) == Mixing::Linear && layer.decay.is_none()).then_some(index)
         };
-        let index = self.layers.iter().enumerate().find_map(lacks_decay)?;
-        Some(format!("layer {index} is linear and has no decay"))
+        if let Some(index) = self.layers.iter().enumerate().find_map(lacks_decay) {
+            return Some(format!("layer {index} is linear and has no decay"));
+        }
+        let tokens = [shape.vocabulary, shape.hidden];
+        let embedding = other_shape("the embedding", &self.embedding, tokens);
+        embedding
+            .or_else(|| other_shape("the head", self.head(), tokens))
+            .or_else(|| {
+                let layers = self.layers.iter().enumerate();
+                layers
+                    .filter_map(|(index, layer)| {
+                        Some(format!("layer {index}: {}", layer.contradiction(shape)?))
+                    })
+                    .next()
+            })
     }
 }
 
+/// That a matrix has other lengths.
+fn other_shape(name: &str, matrix: &Matrix, wanted: [usize; 2]) -> Option<String> {
+    let found = [matrix.rows(), matrix.columns()];
+    (found != wanted).then(|| format!("{name} has shape {found:?} instead of {wanted:?}"))
+}
+
 impl Layer {
+    /// The first matrix that has other lengths.
+    fn contradiction(&self, shape: &Shape) -> Option<String> {
+        let matrices = [
+            ("queries", &self.query, [shape.queries(), shape.hidden]),
+            ("keys", &self.key, [shape.cached(), shape.hidden]),
+            ("values", &self.value, [shape.cached(), shape.hidden]),
+            ("output", &self.output, [shape.hidden, shape.queries()]),
+            ("gate", &self.gate, [shape.feed_forward, shape.hidden]),
+            ("up", &self.up, [shape.feed_forward, shape.hidden]),
+            ("down", &self.down, [shape.hidden, shape.feed_forward]),
+        ];
+        let decay = self
+            .decay
+            .iter()
+            .map(|decay| ("decay", decay, [shape.heads, shape.hidden]));
+        matrices
+            .into_iter()
+            .chain(decay)
+            .find_map(|(name, matrix, wanted)| other_shape(name, matrix, wanted))
+    }
+
     fn bytes(&self) -> usize {
         let Self {
             query,
@@ -188,6 +228,27 @@ mod tests {
         assert_eq!(tied.bytes_per_step(), 2 * (layers + 256 * 64));
         let untied = Parameters::seeded(&Shape { tied: false, ..shape }, DType::Bf16);
         assert_eq!(untied.bytes_per_step(), 2 * (layers + 256 * 64 + 64));
+    }
+
+    #[test]
+    fn a_matrix_of_other_lengths_is_named() {
+        let shape = Shape::named("tiny-hybrid").unwrap();
+        let whole = Parameters::seeded(&shape, DType::F32);
+        assert_eq!(whole.contradiction(), None);
+        let mut broken = whole.clone();
+        broken.layers[2].down = broken.layers[2].up.clone();
+        assert_eq!(
+            broken.contradiction().unwrap(),
+            "layer 2: down has shape [128, 64] instead of [64, 128]"
+        );
+        let mut broken = whole;
+        broken.embedding = broken.layers[0].up.clone();
+        assert!(
+            broken
+                .contradiction()
+                .unwrap()
+                .starts_with("the embedding has shape")
+        );
     }
 
     #[test]

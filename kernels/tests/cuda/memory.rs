@@ -2,6 +2,7 @@
 
 use crate::support::{POISON, gpu};
 use kernels::DType;
+use kernels::capture::Recorder as _;
 use kernels::device::{Device, DeviceError, PtxCache};
 
 #[test]
@@ -74,6 +75,12 @@ fn memory_of_another_device_is_refused() {
     let (own, foreign) = (gpu.device.buffer(16).unwrap(), other.buffer(16).unwrap());
     assert_eq!(own.copy_from(&foreign), Err(DeviceError::Foreign));
     assert_eq!(gpu.device.advance(&foreign), Err(DeviceError::Foreign));
+    other.begin().unwrap();
+    foreign.fill(1).unwrap();
+    let graph = other.end().unwrap();
+    assert_eq!(gpu.device.launch(&graph), Err(DeviceError::Foreign));
+    other.launch(&graph).unwrap();
+    assert_eq!(foreign.download::<u8>(1).unwrap(), [1]);
 }
 
 #[test]

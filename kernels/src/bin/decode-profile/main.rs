@@ -66,7 +66,7 @@ fn profile(options: &Options, to: &mut dyn Write) -> Result<(), ProfileError> {
         };
         let index = index as usize;
         if options.json {
-            protocol::run(index, &run, to)?;
+            protocol::run(index, &run, engine.fallback(), to)?;
         } else {
             if let (0, Some(text)) = (index, subject.text(&run.ids())) {
                 writeln!(to, "generated_text: {text:?}")?;

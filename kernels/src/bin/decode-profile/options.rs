@@ -129,7 +129,9 @@ impl ProfileError {
     /// 2 for wrong usage or input, 1 for everything else.
     pub(crate) const fn exit_code(&self) -> u8 {
         match self {
-            Self::Decode(DecodeError::Device(_))
+            Self::Decode(
+                DecodeError::Device(_) | DecodeError::NotANumber { .. } | DecodeError::Memory { .. },
+            )
             | Self::Write(_)
             | Self::Threads { .. }
             | Self::NotDeterministic => 1,

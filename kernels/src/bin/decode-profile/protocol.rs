@@ -46,6 +46,9 @@ enum Line<'a> {
         stop: &'static str,
         prefix_hit_tokens: usize,
         counters: Counters,
+        /// Why steps were not captured that were to be.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        fallback: Option<&'a str>,
     },
 }
 
@@ -114,7 +117,12 @@ pub(crate) fn header(
 }
 
 /// One run, after it is over: nothing is written while it is timed.
-pub(crate) fn run(run: usize, of: &Run, to: &mut dyn Write) -> Result<(), ProfileError> {
+pub(crate) fn run(
+    run: usize,
+    of: &Run,
+    fallback: Option<&str>,
+    to: &mut dyn Write,
+) -> Result<(), ProfileError> {
     for (index, (id, time)) in of.tokens.iter().enumerate() {
         let t_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         write(
@@ -133,6 +141,7 @@ pub(crate) fn run(run: usize, of: &Run, to: &mut dyn Write) -> Result<(), Profil
         stop: "length",
         prefix_hit_tokens: 0,
         counters: of.counters.into(),
+        fallback,
     };
     write(&end, to)
 }
@@ -167,7 +176,7 @@ mod tests {
             },
         };
         let mut text = Vec::new();
-        run(1, &of, &mut text).unwrap();
+        run(1, &of, Some("not warmed"), &mut text).unwrap();
         assert_eq!(
             String::from_utf8(text).unwrap(),
             concat!(
@@ -176,7 +185,7 @@ mod tests {
                 r#"{"event":"end","run":1,"stop":"length","prefix_hit_tokens":0,"counters":{"captures":1,"#,
                 r#""replays":62,"fallbacks":2,"segments":3,"seams":4,"syncs":64,"allocations":5,"#,
                 r#""h2d_calls":7,"h2d_bytes":28,"#,
-                r#""d2h_calls":65,"d2h_bytes":260}}"#,
+                r#""d2h_calls":65,"d2h_bytes":260},"fallback":"not warmed"}"#,
                 "\n"
             )
         );

@@ -4,10 +4,11 @@ use super::parameters::Placed;
 use super::program::Program;
 use super::room::Room;
 use crate::capture::{CapturedStep, Phase, Piece};
-use crate::device::Device;
+use crate::device::{Device, LONGEST_HEAD};
 use crate::dtype::DType;
 use crate::model::decoder::{DecodeError, check, row_of};
 use crate::model::parameters::Parameters;
+use crate::model::shape::Shape;
 use crate::movement::Path;
 use std::rc::Rc;
 
@@ -74,16 +75,8 @@ impl DeviceDecoder {
     ) -> Result<Self, DecodeError> {
         let shape = &parameters.shape;
         check(parameters, capacity)?;
-        // Queries, keys and values are parts of one tensor.
-        if [shape.queries(), shape.cached()]
-            .iter()
-            .any(|length| !length.is_multiple_of(4))
-        {
-            return Err(DecodeError::Shape(format!(
-                "a GPU needs {} and {} numbers of a token's queries and keys to be multiples of 4",
-                shape.queries(),
-                shape.cached()
-            )));
+        if let Some(limit) = beyond_limits(shape) {
+            return Err(DecodeError::Shape(limit));
         }
         device.load_kernels()?;
         let room = Rc::new(Room::new(device, shape, capacity)?);
@@ -152,6 +145,9 @@ impl DeviceDecoder {
             memory.buffer().fill(0)?;
         }
         self.room.position.set(0)?;
+        self.room.answer.clear()?;
+        // No scores are not numbers: nobody takes those of another text for them.
+        self.room.logits.buffer().fill(0xff)?;
         self.device.wait()?;
         self.position = 0;
         Ok(())
@@ -164,17 +160,17 @@ impl DeviceDecoder {
     /// [`DecodeError::Device`]
     pub fn step(&mut self, token: u32) -> Result<(), DecodeError> {
         row_of(token, self.vocabulary)?;
+        self.check_position()?;
         self.room.answer.token().set(token)?;
         self.follow()
     }
 
-    /// Scores of each possible token after the last step; waits for it. They are whatever the memory held where there was
-    /// none.
+    /// Scores of each possible token after the last step; waits for it. NaN where there was none.
     ///
     /// # Errors
     /// [`DecodeError::Device`], if a kernel reported anything for example.
     pub fn logits(&self) -> Result<Vec<f32>, DecodeError> {
-        self.room.answer.read()?;
+        self.room.answer.latch().check()?;
         Ok(self.room.logits.download::<f32>()?.into_data())
     }
 
@@ -182,7 +178,8 @@ impl DeviceDecoder {
     /// is told every new token as it is known, and the last is not fed.
     ///
     /// # Errors
-    /// [`DecodeError`] as [`Self::step`], and for a prompt without tokens.
+    /// [`DecodeError`] as [`Self::step`], and for a prompt without tokens; [`DecodeError::Device`] where every score is
+    /// NaN.
     pub fn greedy(
         &mut self,
         prompt: &[u32],
@@ -206,10 +203,7 @@ impl DeviceDecoder {
 
     /// Feeds the token that lies on the device: the one that was set, or that followed from the last step.
     fn follow(&mut self) -> Result<(), DecodeError> {
-        let capacity = self.capacity;
-        if self.position >= capacity {
-            return Err(DecodeError::Full { capacity });
-        }
+        self.check_position()?;
         let Program { nodes, bindings, .. } = &mut self.program;
         match &mut self.captured {
             Some(captured) => {
@@ -219,5 +213,56 @@ impl DeviceDecoder {
         }
         self.position += 1;
         Ok(())
+    }
+
+    fn check_position(&self) -> Result<(), DecodeError> {
+        let capacity = self.capacity;
+        if self.position >= capacity {
+            return Err(DecodeError::Full { capacity });
+        }
+        Ok(())
+    }
+}
+
+/// What of a shape the kernels cannot do, as a sentence.
+fn beyond_limits(shape: &Shape) -> Option<String> {
+    if shape.head > LONGEST_HEAD {
+        return Some(format!(
+            "a head has {} numbers, and {LONGEST_HEAD} are the most on a GPU: decode on the CPU",
+            shape.head
+        ));
+    }
+    // Queries, keys and values are parts of one tensor, and parts begin at multiples of 16 bytes.
+    let parts = [("queries", shape.queries()), ("keys", shape.cached())];
+    let (name, length) = parts.into_iter().find(|(_, length)| !length.is_multiple_of(4))?;
+    Some(format!(
+        "a token's {name} are {length} numbers, and on a GPU they must be a multiple of 4: decode on the CPU"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_gpu_cannot_do_is_told_before_anything_is_copied() {
+        let tiny = Shape::named("tiny").unwrap();
+        assert_eq!(beyond_limits(&tiny), None);
+        let long = Shape {
+            head: 258,
+            ..tiny.clone()
+        };
+        assert!(
+            beyond_limits(&long)
+                .unwrap()
+                .contains("258 numbers, and 256 are the most")
+        );
+        let odd = Shape {
+            heads: 1,
+            kv_heads: 1,
+            head: 6,
+            ..tiny
+        };
+        assert!(beyond_limits(&odd).unwrap().contains("queries are 6 numbers"));
     }
 }

@@ -6,6 +6,7 @@ use super::room::{LinearRoom, Room};
 use crate::capture::{Binding, Node};
 use crate::device::{Device, DeviceError, DeviceTensor};
 use crate::dtype::DType;
+use crate::model::linear::UNIT_EPSILON;
 use crate::model::shape::{Mixing, Shape};
 use crate::movement::{Expand, Path, Tile, Transpose};
 use std::rc::Rc;
@@ -15,7 +16,7 @@ pub(super) struct Program {
     pub(super) nodes: Vec<Box<dyn Node<Device>>>,
     /// What linear layers remember: `[heads, head, head]` each.
     pub(super) memories: Vec<DeviceTensor>,
-    /// What a recorded step is bound to.
+    /// What a recorded step is bound to: the same for as long as there is a program, because nothing of it moves.
     pub(super) bindings: Vec<Binding>,
 }
 
@@ -57,7 +58,7 @@ impl Program {
             program.onto(
                 "output",
                 &layer.output,
-                room.mixed.part(0, &[shape.queries()])?,
+                room.mixed.reshaped(&[shape.queries()])?,
                 room,
             );
             program.norm(&layer.feed_forward_norm, shape.epsilon, room);
@@ -171,13 +172,13 @@ impl Program {
         let (heads, kv_heads, head) = (shape.heads, shape.kv_heads, shape.head);
         let (keys, unit, unit_keys) = (room.keys.clone(), linear.unit.clone(), linear.unit_keys.clone());
         self.kernel("unit_keys", move |device| {
-            device.rms_norm(&keys, &unit, 1e-6, &unit_keys)
+            device.rms_norm(&keys, &unit, UNIT_EPSILON, &unit_keys)
         });
         let [wide_keys, wide_values, wide_decays] = &linear.wide;
         let expand = || Mover::Expand(Expand::new(path));
         self.movement(
             Mover::Tile(Tile::new(path), linear.repeats.clone()),
-            linear.unit_keys.part(0, &[1, kv_heads, head])?,
+            linear.unit_keys.reshaped(&[1, kv_heads, head])?,
             &linear.tiled,
         );
         self.movement(
@@ -187,12 +188,12 @@ impl Program {
         );
         self.movement(
             expand(),
-            room.values.part(0, &[kv_heads, 1, head])?,
+            room.values.reshaped(&[kv_heads, 1, head])?,
             &linear.values,
         );
-        self.movement(expand(), linear.keys.part(0, &[heads, head, 1])?, wide_keys);
-        self.movement(expand(), linear.values.part(0, &[heads, 1, head])?, wide_values);
-        self.movement(expand(), linear.decays.part(0, &[heads, 1, 1])?, wide_decays);
+        self.movement(expand(), linear.keys.reshaped(&[heads, head, 1])?, wide_keys);
+        self.movement(expand(), linear.values.reshaped(&[heads, 1, head])?, wide_values);
+        self.movement(expand(), linear.decays.reshaped(&[heads, 1, 1])?, wide_decays);
 
         let memory = device.tensor(DType::F32, &[heads, head, head])?;
         self.bind(format!("memory of layer {index}"), &memory);
@@ -215,7 +216,7 @@ impl Program {
         self.kernel("gate_and_up", move |device| {
             device.gemv(&weights, &of.normed, &of.gate_and_up)
         });
-        let both = room.gate_and_up.part(0, &[2, shape.feed_forward])?;
+        let both = room.gate_and_up.reshaped(&[2, shape.feed_forward])?;
         let of = Rc::clone(room);
         self.kernel("swiglu", move |device| device.swiglu(&both, &of.gated));
         self.onto("down", &layer.down, room.gated.clone(), room);
