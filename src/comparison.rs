@@ -1,14 +1,14 @@
 //! From facts to pairs: every scenario's observations, one number a slot, base and head side by side.
 //!
 //! The process is the unit of replication, so a slot gives one number: the *minimum* of total / iterations over its
-//! samples, or the maximum of what is better the higher it is. On two busy cores the per-slot minimum recovered a true 2 % where per-slot medians were 3-10 % off
-//! (docs/statistics.md). Slots of one round and both sides make a pair. Nothing is estimated here; [`crate::judge::estimate`]
-//! does that.
+//! samples, or the median of a program's repetitions. On two busy cores the per-slot minimum recovered a true 2 % where
+//! per-slot medians were 3-10 % off (docs/statistics.md). Slots of one round and both sides make a pair. Nothing is
+//! estimated here; [`crate::judge::estimate`] does that.
 
 use crate::layout::Layout;
-use crate::metric::Better;
 use crate::recording::{Observation, Phase, Recording, SlotRecord, Throughput};
 use crate::revision::Side;
+use crate::scenario::Kind;
 use crate::stats::quantile::median;
 
 /// One scenario's numbers.
@@ -103,7 +103,7 @@ pub fn compare(recording: &Recording) -> Vec<Comparison> {
         .scenarios
         .iter()
         .map(|entry| Gathered {
-            better: entry.scenario.metric.better,
+            reduction: Reduction::of(entry.scenario.kind),
             measured: Vec::with_capacity(rounds),
             ..Gathered::default()
         })
@@ -121,7 +121,7 @@ pub fn compare(recording: &Recording) -> Vec<Comparison> {
 /// What is known of one scenario while slots are read.
 #[derive(Default)]
 struct Gathered {
-    better: Better,
+    reduction: Reduction,
     measured: Vec<Cell>,
     confirmed: Vec<Cell>,
     relaid: Vec<Cell>,
@@ -140,10 +140,21 @@ struct Cell {
 /// What a slot measured.
 #[derive(Clone, Copy)]
 struct Number {
-    /// Its best sample, per iteration.
+    /// Per iteration.
     value: f64,
-    /// The total of that sample.
+    /// The total of the sample it is from.
     total: f64,
+}
+
+/// What one number stands for the samples of a slot.
+#[derive(Debug, Clone, Copy, Default)]
+enum Reduction {
+    /// The fastest sample of a benchmark.
+    #[default]
+    Fastest,
+    /// The median of a program's repetitions: it has warmed up by itself, and one that broke off early or met no
+    /// neighbour does not stand for the others.
+    Median,
 }
 
 #[derive(Default)]
@@ -157,11 +168,11 @@ struct SideSoFar {
 impl Gathered {
     fn take(&mut self, slot: &SlotRecord, observation: &Observation) {
         let side = &mut self.sides[slot.side as usize];
-        let best = best(observation, self.better);
+        let number = self.reduction.number(observation);
         side.work = side.work.or(observation.throughput.filter(is_work));
         let cells = match slot.phase {
             Phase::Warmup => {
-                side.warm_up.extend(best.map(|number| number.value));
+                side.warm_up.extend(number.map(|number| number.value));
                 return;
             }
             Phase::Measure if slot.layout.is_as_built() => &mut self.measured,
@@ -169,7 +180,7 @@ impl Gathered {
             Phase::Confirm => &mut self.confirmed,
             Phase::Relaid => &mut self.relaid,
         };
-        let Some(number) = best else {
+        let Some(number) = number else {
             return;
         };
         let cell = cell_of(cells, slot);
@@ -280,17 +291,29 @@ fn pairs(cells: &[Cell], per_work: f64) -> Vec<Pair> {
     cells.iter().filter_map(pair).collect()
 }
 
-/// The best sample: the fastest, or the highest rate. `None` if no sample is a positive finite number.
-fn best(observation: &Observation, better: Better) -> Option<Number> {
-    observation
-        .per_iteration()
-        .zip(&observation.totals)
-        .map(|(value, &total)| Number { value, total })
-        .filter(|number| is_positive(number.value) && is_positive(number.total))
-        .min_by(|one, other| match better {
-            Better::Lower => one.value.total_cmp(&other.value),
-            Better::Higher => other.value.total_cmp(&one.value),
-        })
+impl Reduction {
+    fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::Criterion => Self::Fastest,
+            Kind::Program => Self::Median,
+        }
+    }
+
+    /// `None` if no sample is a positive finite number.
+    fn number(self, observation: &Observation) -> Option<Number> {
+        let numbers = observation
+            .per_iteration()
+            .zip(&observation.totals)
+            .map(|(value, &total)| Number { value, total })
+            .filter(|number| is_positive(number.value) && is_positive(number.total));
+        match self {
+            Self::Fastest => numbers.min_by(|one, other| one.value.total_cmp(&other.value)),
+            Self::Median => {
+                let values: Vec<f64> = numbers.map(|number| number.value).collect();
+                median(&values).map(|value| Number { value, total: value })
+            }
+        }
+    }
 }
 
 fn is_positive(value: f64) -> bool {
@@ -375,14 +398,26 @@ mod tests {
     #[test]
     fn a_slot_is_its_fastest_sample() {
         let of = observation(&[10, 20, 30], &[1000.0, 1900.0, 3600.0]);
-        let best_of = |of, better| best(&of, better).map(|number| (number.value, number.total));
-        let fastest = |of| best_of(of, Better::Lower);
-        let rates = observation(&[1, 1, 1], &[95.0, 120.0, 110.0]);
-        assert_eq!(best_of(rates, Better::Higher), Some((120.0, 120.0)));
+        let fastest = |of| {
+            let number = Reduction::Fastest.number(&of);
+            number.map(|number| (number.value, number.total))
+        };
         assert_eq!(fastest(of), Some((95.0, 1900.0)));
         let spoiled = observation(&[1, 0, 1, 1], &[f64::NAN, 5.0, -1.0, 7.0]);
         assert_eq!(fastest(spoiled), Some((7.0, 7.0)));
         assert_eq!(fastest(observation(&[], &[])), None);
+    }
+
+    #[test]
+    fn a_launch_of_a_program_is_the_median_of_its_repetitions() {
+        let of = observation(&[1, 1, 1, 1], &[100.0, 3.0, 104.0, 102.0]);
+        let median = Reduction::Median.number(&of).map(|number| number.value);
+        assert_eq!(median, Some(101.0));
+        assert!(
+            Reduction::Median
+                .number(&observation(&[1], &[f64::NAN]))
+                .is_none()
+        );
     }
 
     #[test]

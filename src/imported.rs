@@ -12,6 +12,8 @@ use crate::recording::{
 };
 use crate::revision::Side;
 use crate::scenario::{Kind, Scenario, Target};
+use crate::units::count;
+use std::collections::HashMap;
 
 /// The recording of these launches, base's and head's, each in order; `program` is what they are called.
 #[must_use]
@@ -26,25 +28,33 @@ pub fn recording(header: Header, program: &str, launches: [Vec<Profile>; 2]) -> 
         recording.push(Event::Build(nothing_built(side, sha)));
     }
     for (side, launches) in Side::BOTH.into_iter().zip(&launches) {
-        for reading in launches.iter().flat_map(|profile| &profile.readings) {
-            declare(&mut recording, &target, side, reading);
-        }
+        declare(&mut recording, &target, side, launches);
     }
-    let [base, head] = launches;
-    let most = base.len().max(head.len());
-    let mut launches = [base.into_iter(), head.into_iter()];
-    for round in (0..).take(most) {
-        for (side, launches) in Side::BOTH.into_iter().zip(&mut launches) {
-            if let Some(profile) = launches.next() {
-                take(&mut recording, &target, side, round, profile);
-            }
-        }
-    }
+    // In front of what may be many: nobody must miss it.
     recording.push(Event::Note {
         text: "not interleaved: the sides were measured elsewhere, each by itself, so whatever changed between them \
                counts as a change"
             .to_owned(),
     });
+    let [base, head] = launches;
+    if base.len() != head.len() {
+        let text = format!(
+            "base has {} and head has {}: those without a partner are not compared",
+            count(base.len(), "file"),
+            count(head.len(), "file")
+        );
+        recording.push(Event::Note { text });
+    }
+    let places = places(&recording);
+    let most = base.len().max(head.len());
+    let mut launches = [base.into_iter(), head.into_iter()];
+    for round in (0..).take(most) {
+        for (side, launches) in Side::BOTH.into_iter().zip(&mut launches) {
+            if let Some(profile) = launches.next() {
+                take(&mut recording, &places, &target, (side, round), profile);
+            }
+        }
+    }
     recording.push(Event::End(End {
         total_s: 0.0,
         reason: EndReason::Decided,
@@ -65,26 +75,35 @@ fn nothing_built(side: Side, sha: String) -> Build {
     }
 }
 
-/// Adds a scenario, or a side to one.
-fn declare(recording: &mut Recording, target: &Target, side: Side, reading: &Reading) {
-    let scenario = scenario(target, reading);
-    if let Some(entry) = recording
-        .scenarios
-        .iter_mut()
-        .find(|entry| entry.scenario == scenario)
-    {
-        if !entry.sides.contains(&side) {
-            entry.sides.push(side);
+/// Every reading of a side becomes a scenario, or gives one another side.
+fn declare(recording: &mut Recording, target: &Target, side: Side, launches: &[Profile]) {
+    let mut places = places(recording);
+    for reading in launches.iter().flat_map(|profile| &profile.readings) {
+        let scenario = scenario(target, reading);
+        if let Some(entry) = places
+            .get(&scenario)
+            .and_then(|ix| recording.scenarios.get_mut(*ix as usize))
+        {
+            if !entry.sides.contains(&side) {
+                entry.sides.push(side);
+            }
+            continue;
         }
-        return;
+        let ix = u32::try_from(recording.scenarios.len()).unwrap_or(u32::MAX);
+        places.insert(scenario.clone(), ix);
+        recording.push(Event::Scenario(Entry {
+            ix,
+            scenario,
+            sides: vec![side],
+            assigned: true,
+        }));
     }
-    let ix = u32::try_from(recording.scenarios.len()).unwrap_or(u32::MAX);
-    recording.push(Event::Scenario(Entry {
-        ix,
-        scenario,
-        sides: vec![side],
-        assigned: true,
-    }));
+}
+
+/// Where each scenario is.
+fn places(recording: &Recording) -> HashMap<Scenario, u32> {
+    let entries = recording.scenarios.iter();
+    entries.map(|entry| (entry.scenario.clone(), entry.ix)).collect()
 }
 
 fn scenario(target: &Target, reading: &Reading) -> Scenario {
@@ -97,40 +116,39 @@ fn scenario(target: &Target, reading: &Reading) -> Scenario {
 }
 
 /// Records a launch: what it measured, what it told, what was wrong with it.
-fn take(recording: &mut Recording, target: &Target, side: Side, round: u32, profile: Profile) {
+fn take(
+    recording: &mut Recording,
+    places: &HashMap<Scenario, u32>,
+    target: &Target,
+    (side, round): (Side, u32),
+    profile: Profile,
+) {
     let mut observations = Vec::new();
     let mut counts = Vec::new();
     for reading in &profile.readings {
-        let scenario = scenario(target, reading);
-        let Some(ix) = recording
-            .scenarios
-            .iter()
-            .find(|entry| entry.scenario == scenario)
-            .map(|entry| entry.ix)
-        else {
+        let Some(ix) = places.get(&scenario(target, reading)).copied() else {
             continue;
         };
         if reading.metric.unit == Unit::Count {
-            counts.push(Events {
-                scenario: ix,
-                values: reading.values.iter().copied().filter_map(whole).collect(),
-            });
-        } else {
-            let totals: Vec<f64> = reading
-                .values
-                .iter()
-                .copied()
-                .filter(|value| *value > 0.0)
-                .collect();
-            if !totals.is_empty() {
-                observations.push(Observation {
-                    scenario: ix,
-                    iters: vec![1; totals.len()].into(),
-                    totals,
-                    throughput: None,
-                    cost_s: 0.0,
-                });
+            let values: Option<Vec<u64>> = reading.values.iter().copied().map(whole).collect();
+            match values {
+                Some(values) => counts.push(Events { scenario: ix, values }),
+                None => recording.push(Event::Note {
+                    text: format!(
+                        "{side}, launch {}: `{}` is no whole number, and was left out",
+                        round + 1,
+                        reading.id
+                    ),
+                }),
             }
+        } else {
+            observations.push(Observation {
+                scenario: ix,
+                iters: vec![1; reading.values.len()].into(),
+                totals: reading.values.clone(),
+                throughput: None,
+                cost_s: 0.0,
+            });
         }
     }
     recording.push(Event::Slot(SlotRecord {
@@ -154,6 +172,7 @@ fn take(recording: &mut Recording, target: &Target, side: Side, round: u32, prof
         settings: profile.settings,
         generations: profile.generations,
         counts,
+        unknown: profile.unknown,
     }));
     for detail in profile.incidents {
         recording.push(Event::Note {
@@ -245,11 +264,11 @@ mod tests {
             "counts are no observations"
         );
         assert_eq!(recording.told[1].counts[0].values, [0]);
+        assert!(recording.notes[0].starts_with("not interleaved"));
         assert!(
-            recording
-                .notes
-                .iter()
-                .any(|note| note.starts_with("not interleaved"))
+            recording.notes[1].starts_with("base has 2 files and head has 1 file:"),
+            "{:?}",
+            recording.notes
         );
         assert!(
             recording

@@ -88,6 +88,9 @@ pub struct Measuring {
     /// Count the instructions of every scenario on both sides, a metric of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub instructions: bool,
+    /// Others measured it, who knows in which order; nothing here was run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub elsewhere: bool,
     /// One scenario may take this long in one process before it is killed, in seconds; `None`: derived from the budget.
     pub timeout_s: Option<f64>,
 }
@@ -106,6 +109,7 @@ impl Measuring {
             layout_check: true,
             relink_control: false,
             instructions: false,
+            elsewhere: false,
             timeout_s: None,
         }
     }

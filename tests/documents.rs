@@ -204,7 +204,11 @@ fn every_flag_that_is_named_exists() {
             .step_by(2)
             .filter(|span| !span.contains('\n'))
         {
-            if span.starts_with("cargo ") || span.starts_with("git ") || span.starts_with("rustup ") {
+            // Flags of other programs stand behind the name of those.
+            let is_own = ["--", "abreast", "cargo abreast", "decode-profile"]
+                .iter()
+                .any(|start| span.starts_with(start));
+            if !is_own {
                 continue;
             }
             for word in span.split_whitespace().filter(|word| word.starts_with("--")) {
@@ -367,6 +371,7 @@ fn complete(mut event: Event) -> Event {
             header.plan.measuring.layout_check = false;
             header.plan.measuring.relink_control = true;
             header.plan.measuring.instructions = true;
+            header.plan.measuring.elsewhere = true;
         }
         Event::Host(host) => host.gpus = vec!["one".to_owned()],
         Event::Build(build) => build.skipped.push(Skipped {

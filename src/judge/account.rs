@@ -3,7 +3,7 @@
 use crate::judge::assessment::Assessment;
 use crate::judge::ruling::CODE;
 use crate::judge::wording;
-use crate::metric::Metric;
+use crate::metric::{Better, Metric};
 use crate::plan::Harness;
 use crate::recording::{Recording, Relaid};
 use crate::report::{Change, Finding};
@@ -12,7 +12,7 @@ use crate::stats::quantile::median;
 use crate::stats::trimmed::trimmed;
 use crate::units::count;
 use crate::verdict::Verdict;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Sentences about the run, in order of importance.
 #[must_use]
@@ -25,7 +25,8 @@ pub fn notes(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<String> {
             notes.push(format!("{side} did not build:\n{}", failure.trim_end()));
         }
     }
-    if plan.base.sha == plan.head.sha && !recording.slots.is_empty() {
+    let is_elsewhere = plan.measuring.elsewhere;
+    if plan.base.sha == plan.head.sha && !recording.slots.is_empty() && !is_elsewhere {
         notes.push("base and head are the same commit: this run measures the noise floor".to_owned());
     }
     let harness = match plan.selection.harness {
@@ -70,8 +71,9 @@ pub fn notes(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<String> {
     }
     notes.extend(skipped(recording));
     notes.extend(changed_without_effect(recording, findings));
+    let mut said: BTreeSet<String> = notes.iter().cloned().collect();
     for note in &recording.notes {
-        if !notes.contains(note) {
+        if said.insert(note.clone()) {
             notes.push(note.clone());
         }
     }
@@ -115,8 +117,12 @@ fn uniform_shift(findings: &[Finding]) -> Option<String> {
     let logs: Vec<f64> = findings
         .iter()
         .filter(|finding| finding.verdict != Verdict::NotComparable)
-        .filter_map(|finding| finding.change.as_ref())
-        .map(|change| change.change.ln_1p())
+        .filter_map(|finding| Some((finding.change.as_ref()?, finding.metric.better)))
+        .map(|(change, better)| match better {
+            Better::Lower => change.change.ln_1p(),
+            Better::Higher => -change.change.ln_1p(),
+        })
+        .filter(|log| log.is_finite())
         .collect();
     if logs.len() < UNIFORM_ROWS {
         return None;
@@ -233,9 +239,11 @@ pub fn blind_spots(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<Str
             wording::size(assessment.policy.margin.0)
         ));
     }
-    spots.extend(layout(assessment, findings));
-    if recording.host.gpus.is_empty() {
-        spots.push("no GPU was seen: code that runs on one was not measured".to_owned());
+    if !recording.header.plan.measuring.elsewhere {
+        spots.extend(layout(assessment, findings));
+        if recording.host.gpus.is_empty() {
+            spots.push("no GPU was seen: code that runs on one was not measured".to_owned());
+        }
     }
     if !recording.header.plan.measuring.confirm {
         spots.push("flagged rows were not repeated with fresh processes".to_owned());

@@ -61,8 +61,14 @@ pub fn confirm(assessment: &Assessment<'_>, row: &Row<'_>) -> Confirmation {
             }
         };
     }
-    if !assessment.recording.header.plan.measuring.confirm {
-        return Confirmation::Impossible("not repeated: the confirmation is switched off".to_owned());
+    let measuring = &assessment.recording.header.plan.measuring;
+    if !measuring.confirm {
+        let why = if measuring.elsewhere {
+            "it was measured elsewhere"
+        } else {
+            "the confirmation is switched off"
+        };
+        return Confirmation::Impossible(format!("not repeated: {why}"));
     }
     match assessment.incidents.failed_confirmation(row.position) {
         Some(incident) => Confirmation::Impossible(format!(

@@ -188,7 +188,11 @@ impl Limits {
             Unit::Ns => policy.floor_ns / contrast.base,
             Unit::Count | Unit::Bytes | Unit::PerSecond => 0.0,
         };
-        let step = |step: Option<ClockStep>| step.map_or(0.0, |step| step.fraction);
+        // What is not a time is not read from a clock.
+        let step = |step: Option<ClockStep>| match metric.unit {
+            Unit::Ns => step.map_or(0.0, |step| step.fraction),
+            Unit::Count | Unit::Bytes | Unit::PerSecond => 0.0,
+        };
         Self {
             threshold: policy.threshold.0.ln_1p(),
             floor,

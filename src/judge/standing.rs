@@ -1,11 +1,12 @@
 //! Whether a scenario can be compared at all, before any number is looked at.
 //!
-//! It depends on what was built and listed, not on what was measured: the size of the family must not depend on data.
+//! It depends on what was built and listed, and on what programs told of themselves, not on the numbers that are
+//! compared: the size of the family must not depend on those.
 
 use crate::comparison::Comparison;
 use crate::judge::exact::is_exact;
 use crate::judge::touched::touched;
-use crate::judge::validity::objection;
+use crate::judge::validity::{Objection, objection, untold};
 use crate::judge::wording;
 use crate::plan::Harness;
 use crate::recording::{ChangedPiece, Entry, Executable, IncidentKind, Recording, Work};
@@ -68,7 +69,9 @@ struct TargetFacts<'a> {
     measures_identical: bool,
     own_harness: bool,
     /// Why the rates of a program may not be compared.
-    objection: Option<String>,
+    objection: Option<Objection>,
+    /// What only one side of a program tells.
+    untold: Option<String>,
 }
 
 /// Why a side has no executable of a target, or no list of its benchmarks.
@@ -88,13 +91,17 @@ impl<'a> TargetFacts<'a> {
             measures_identical: plan.measuring.identical,
             own_harness: plan.selection.harness == Harness::Own,
             objection: objection(&recording.told, target),
+            untold: untold(&recording.told, target),
         }
     }
 
     fn standing(&self, entry: &Entry, comparison: &Comparison, touched: Option<&ChangedPiece>) -> Standing {
         let has = |side: Side| entry.sides.contains(&side);
         match (has(Side::Base), has(Side::Head)) {
-            (true, true) if is_exact(&entry.scenario) => Standing::Exact,
+            (true, true) if is_exact(&entry.scenario) => match &self.objection {
+                Some(objection) if !objection.spares_counts => Standing::Barred(objection.reason.clone()),
+                _ => Standing::Exact,
+            },
             (true, true) => self.both(comparison, touched),
             (true, false) => self.one_sided(Side::Head, Verdict::Removed),
             (false, true) => self.one_sided(Side::Base, Verdict::New),
@@ -119,9 +126,9 @@ impl<'a> TargetFacts<'a> {
             return Standing::Barred(format!("measuring library changed (criterion {base} -> {head})"));
         }
         if let Some(objection) = &self.objection {
-            return Standing::Barred(objection.clone());
+            return Standing::Barred(objection.reason.clone());
         }
-        let mut notes = Vec::new();
+        let mut notes: Vec<String> = self.untold.iter().cloned().collect();
         if let Some(work) = comparison.work {
             notes.push(format!(
                 "judged per {}: throughput changed from {} to {}",

@@ -238,6 +238,7 @@ fn minutes(minutes: f64) -> Measuring {
         layout_check: true,
         relink_control: false,
         instructions: false,
+        elsewhere: false,
         timeout_s: None,
     }
 }

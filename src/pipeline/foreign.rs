@@ -48,13 +48,14 @@ pub fn judge_foreign(ask: ForeignAsk<'_>) -> Result<Outcome, PipelineError> {
                 budget_s: None,
                 confirm: false,
                 layout_check: false,
+                elsewhere: true,
                 ..Measuring::with_seed(0)
             },
             policy,
         },
     };
     let recording = imported::recording(header, ask.format.name(), [base_launches, head_launches]);
-    Ok(judge(recording, ask.settings.fail_on.clone()))
+    Ok(judge(recording, ask.settings.fail_on.clone()).with_claims(ask.settings))
 }
 
 /// The launches of a side, and what stands for its commit: the names of its files, and the digest of what is in them.
@@ -63,7 +64,15 @@ fn side(files: &[PathBuf], format: Format) -> Result<(Revision, Vec<Profile>), P
     let mut digests = String::new();
     for file in files {
         let bytes = store::read_bytes(file)?;
-        digests.push_str(&sha256(&bytes));
+        let digest = sha256(&bytes);
+        if digests.contains(&digest) {
+            let message = format!(
+                "{} is given twice on one side: each file is one launch, and counts once",
+                file.display()
+            );
+            return Err(PipelineError::Usage(message));
+        }
+        digests.push_str(&digest);
         launches.push(read(file, &bytes, format)?);
     }
     let mut names = files.iter().map(|file| file.display().to_string());

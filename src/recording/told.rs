@@ -28,6 +28,9 @@ pub struct Told {
     /// What it counted.
     #[serde(default)]
     pub counts: Vec<Events>,
+    /// What else it told that this build does not know.
+    #[serde(default)]
+    pub unknown: BTreeMap<String, serde_json::Value>,
 }
 
 /// How often something happened in one launch.

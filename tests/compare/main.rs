@@ -13,6 +13,7 @@ mod support;
 
 mod builds;
 mod bundles;
+mod foreign;
 mod harness;
 mod ids;
 mod interruption;

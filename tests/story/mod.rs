@@ -87,6 +87,7 @@ impl Story {
                     layout_check: true,
                     relink_control: false,
                     instructions: false,
+                    elsewhere: false,
                     timeout_s: None,
                 },
                 policy: Policy::default(),

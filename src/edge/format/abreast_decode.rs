@@ -1,7 +1,8 @@
 //! `abreast/decode/1`: JSON lines that tell when every token was known (docs/decode.md).
 
 use super::python_json::text;
-use super::steady::Steady;
+use super::steady::{Steady, p99_ns};
+use super::tally::{Incidents, label, quoted};
 use super::{FormatError, Written};
 use crate::metric::Metric;
 use crate::profile::{Format, Generation, Profile, Reading};
@@ -39,7 +40,7 @@ const P99: &str = "p99";
 const FIRST: &str = "time_to_first_token";
 const RATE: &str = "tokens_per_second";
 
-/// One value of each figure for each run, all times in nanoseconds; then the counters.
+/// One value of each figure for each run, in nanoseconds, but one 99th percentile of all together; then the counters.
 ///
 /// A run that is damaged, or has no end, is left out as a whole: one text with a hole in it says nothing about time.
 /// Lines that are none of the protocol, which a program may write besides, are passed over and counted.
@@ -65,7 +66,7 @@ pub(super) fn read(written: Written<'_>) -> Result<Profile, FormatError> {
                 }
             }
             Err(_) if Some(index) == last && line.starts_with(b"{") => told.cut = true,
-            Err(_) => told.strangers.push(index + 1),
+            Err(_) => told.stranger(index + 1),
         }
     }
     told.into_profile()
@@ -74,16 +75,18 @@ pub(super) fn read(written: Written<'_>) -> Result<Profile, FormatError> {
 /// What the lines have told so far.
 #[derive(Default)]
 struct Told {
-    /// Settings, unknown keys and incidents; readings and generations come last.
+    /// Settings and unknown keys; readings and generations come last.
     profile: Profile,
+    incidents: Incidents,
     has_header: bool,
     /// Tokens at the beginning of each run that are outside of the window; at least one.
     skip: Option<usize>,
     /// Runs that the header announces.
     announced: Option<u64>,
     runs: BTreeMap<u64, Run>,
-    /// Lines that are none of the protocol.
-    strangers: Vec<usize>,
+    /// How many lines are none of the protocol, and the first of them.
+    strangers: usize,
+    first_stranger: Option<usize>,
     /// The last line is not whole.
     cut: bool,
 }
@@ -92,7 +95,7 @@ impl Told {
     fn line(&mut self, line: usize, mut keys: Map<String, Value>) -> Result<ControlFlow<()>, FormatError> {
         match keys.remove("event").as_ref().and_then(Value::as_str) {
             Some("header") if self.has_header => {
-                self.profile.incidents.push(format!(
+                self.incidents.push(format!(
                     "line {line} is a second header: only what is above it was read"
                 ));
                 return Ok(ControlFlow::Break(()));
@@ -101,15 +104,21 @@ impl Told {
             Some("token") => self.token(line, keys),
             Some("end") => self.end(line, keys),
             Some(event) => self.keep("", [(event.to_owned(), Value::Object(keys))]),
-            None => self.strangers.push(line),
+            None => self.stranger(line),
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    fn stranger(&mut self, line: usize) {
+        self.strangers += 1;
+        self.first_stranger.get_or_insert(line);
     }
 
     fn header(&mut self, mut keys: Map<String, Value>) -> Result<(), FormatError> {
         match keys.remove("schema").as_ref().and_then(Value::as_str) {
             Some(SCHEMA) => {}
             Some(schema) => {
+                let schema = quoted(schema);
                 return Err(foreign(format!("its schema is `{schema}`, not `{SCHEMA}`")));
             }
             None => return Err(foreign("its header has no schema".to_owned())),
@@ -123,7 +132,7 @@ impl Told {
         self.announced = keys.get("runs").and_then(Value::as_u64);
         for key in SETTINGS {
             if let Some(value) = keys.remove(key).as_ref().and_then(text) {
-                self.profile.settings.insert(key.to_owned(), value);
+                self.profile.settings.insert(key.to_owned(), label(&value));
             }
         }
         keys.remove(LAUNCH);
@@ -136,14 +145,14 @@ impl Told {
         let (run, index, id, t_ns) = (number("run"), number("index"), number("id"), number("t_ns"));
         match run {
             Some(run) => self.runs.entry(run).or_default().token(line, index, id, t_ns),
-            None => self.strangers.push(line),
+            None => self.stranger(line),
         }
         self.keep("token.", keys);
     }
 
     fn end(&mut self, line: usize, mut keys: Map<String, Value>) {
         let Some(number) = keys.remove("run").and_then(|run| run.as_u64()) else {
-            self.strangers.push(line);
+            self.stranger(line);
             return;
         };
         let run = self.runs.entry(number).or_default();
@@ -193,7 +202,7 @@ impl Told {
 
     fn into_profile(self) -> Result<Profile, FormatError> {
         let mut profile = self.profile;
-        let incidents = &mut profile.incidents;
+        let mut incidents = self.incidents;
         if !self.has_header {
             return Err(foreign(format!("no line of it is a header of `{SCHEMA}`")));
         }
@@ -204,9 +213,9 @@ impl Told {
         let told = self.runs.len();
         let mut figures = Figures::default();
         for (number, run) in self.runs {
-            match run.whole(number, incidents) {
+            match run.whole(number, &mut incidents) {
                 Ok(generation) => {
-                    figures.add(number, &generation, self.skip, incidents);
+                    figures.add(number, &generation, self.skip, &mut incidents);
                     profile.generations.push(generation);
                 }
                 Err(why) => incidents.push(format!("run {number} is left out: {why}")),
@@ -221,13 +230,14 @@ impl Told {
         {
             incidents.push(format!("{told} of {announced} runs are told"));
         }
-        if let Some(first) = self.strangers.first() {
+        if let Some(first) = self.first_stranger {
             incidents.push(format!(
                 "lines that are none of the protocol: {}, the first is line {first}",
-                self.strangers.len()
+                self.strangers
             ));
         }
-        profile.readings = figures.into_readings(incidents);
+        profile.readings = figures.into_readings(&mut incidents);
+        profile.incidents = incidents.into_sentences();
         if profile.readings.is_empty() {
             let why = profile.incidents.into_iter().next();
             return Err(FormatError::Nothing {
@@ -275,7 +285,7 @@ impl Run {
     }
 
     /// The run if nothing of it is missing, or why it cannot be used.
-    fn whole(self, number: u64, incidents: &mut Vec<String>) -> Result<Generation, String> {
+    fn whole(self, number: u64, incidents: &mut Incidents) -> Result<Generation, String> {
         let mut generation = self.generation;
         if let Some(why) = self.spoiled {
             return Err(why);
@@ -303,7 +313,8 @@ impl Run {
 struct Figures {
     ms_per_token: Vec<f64>,
     p50: Vec<f64>,
-    p99: Vec<f64>,
+    /// Of all runs together, in nanoseconds.
+    intervals: Vec<u64>,
     first: Vec<f64>,
     rate: Vec<f64>,
     counters: BTreeMap<String, Vec<f64>>,
@@ -311,7 +322,7 @@ struct Figures {
 
 impl Figures {
     #[expect(clippy::cast_precision_loss, reason = "far less than 2^53 of anything")]
-    fn add(&mut self, run: u64, of: &Generation, skip: Option<usize>, incidents: &mut Vec<String>) {
+    fn add(&mut self, run: u64, of: &Generation, skip: Option<usize>, incidents: &mut Incidents) {
         let mut keep = |values: &mut Vec<f64>, id: &str, value: f64| {
             if value > 0.0 {
                 values.push(value);
@@ -320,13 +331,11 @@ impl Figures {
             }
         };
         let window = skip.map(|skip| (skip, Steady::of(&of.t_ns, skip)));
-        if let Some((_, Some(steady))) = window {
+        if let Some((_, Some(steady))) = &window {
             keep(&mut self.ms_per_token, MS_PER_TOKEN, steady.token_ns);
             keep(&mut self.p50, P50, steady.p50_ns);
-            if let Some(p99) = steady.p99_ns {
-                keep(&mut self.p99, P99, p99);
-            }
             keep(&mut self.rate, RATE, steady.rate());
+            self.intervals.extend(&steady.intervals);
         }
         if let Some(first) = of.t_ns.first() {
             keep(&mut self.first, FIRST, *first as f64);
@@ -344,11 +353,12 @@ impl Figures {
         }
     }
 
-    fn into_readings(self, incidents: &mut Vec<String>) -> Vec<Reading> {
+    fn into_readings(self, incidents: &mut Incidents) -> Vec<Reading> {
+        let p99 = p99_ns(self.intervals).filter(|ns| *ns > 0.0);
         let mut readings: Vec<Reading> = [
             (MS_PER_TOKEN, Metric::time(), self.ms_per_token),
             (P50, Metric::time(), self.p50),
-            (P99, Metric::time(), self.p99),
+            (P99, Metric::time(), p99.into_iter().collect()),
             (FIRST, Metric::time(), self.first),
             (RATE, Metric::rate(), self.rate),
         ]
@@ -360,7 +370,8 @@ impl Figures {
             values,
         })
         .collect();
-        for (id, values) in self.counters {
+        for (name, values) in self.counters {
+            let id = label(&name);
             if [MS_PER_TOKEN, P50, P99, FIRST, RATE].contains(&id.as_str()) {
                 incidents.push(format!(
                     "the counter `{id}` is left out: it is called like a figure"
@@ -579,13 +590,48 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_intervals_have_a_99th_percentile() {
-        let short: Vec<u64> = (1..=100).map(|n| n * 1000).collect();
-        let long: Vec<u64> = (1..=101).map(|n| n * 1000).collect();
+    fn a_thousand_intervals_of_all_runs_together_have_one_99th_percentile() {
+        let short: Vec<u64> = (1..=500).map(|n| n * 1000).collect();
+        let long: Vec<u64> = (1..=502).map(|n| n * 2000).collect();
         let text = written("1", &[&short, &long]);
+        let told = profile(text.as_bytes());
+        assert_eq!(told.readings[1], reading("p50", Metric::time(), &[1e3, 2e3]));
+        assert_eq!(told.readings[2], reading("p99", Metric::time(), &[2e3]));
+        let text = written("1", &[&short, &long[..501]]);
+        assert!(!ids(&profile(text.as_bytes())).contains(&"p99"), "999 have none");
+    }
+
+    #[test]
+    fn a_99th_percentile_of_zero_is_left_out() {
+        let together = [vec![10_u64; 1001], vec![20]].concat();
+        let profile = profile(written("1", &[&together]).as_bytes());
+        assert_eq!(
+            ids(&profile),
+            ["ms_per_token", "time_to_first_token", "tokens_per_second"]
+        );
+        assert_eq!(profile.incidents, ["p50 of run 0 is zero and left out"]);
+    }
+
+    #[test]
+    fn of_many_runs_that_are_damaged_twenty_are_told() {
+        let damaged: String = (1..=30).map(end).collect();
+        let text = written("1", &[&[10, 20, 30]]) + &damaged;
+        let incidents = profile(text.as_bytes()).incidents;
+        assert_eq!(incidents.len(), 21);
+        assert_eq!(incidents[19], "run 20 is left out: it has no token");
+        assert_eq!(incidents[20], "and 10 more like these");
+    }
+
+    #[test]
+    fn foreign_text_is_short_and_on_one_line() {
+        let long = "d".repeat(300);
+        let text = written("1", &[&[10, 20, 30]])
+            .replace(r#""decode_skip""#, &format!(r#""device":"{long}","decode_skip""#))
+            .replace(r#""counters":{}"#, r#""counters":{"a\nb":1}"#);
         let profile = profile(text.as_bytes());
-        assert_eq!(profile.readings[1], reading("p50", Metric::time(), &[1e3, 1e3]));
-        assert_eq!(profile.readings[2], reading("p99", Metric::time(), &[1e3]));
+        assert!(profile.settings["device"].starts_with(&("d".repeat(199) + "… #")));
+        let id = &profile.readings.last().unwrap().id;
+        assert!(id.starts_with("a b #"), "{id}");
     }
 
     #[test]

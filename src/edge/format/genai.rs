@@ -1,13 +1,15 @@
 //! What the benchmarks of onnxruntime-genai write: a list of records from the script `benchmark_e2e.py`, text from
 //! `model_benchmark`, and an object for each scenario of `engine_benchmark`.
 //!
-//! Ids begin with what was measured: `b1-in16-out256/` is one sequence of 16 tokens that 256 are added to.
+//! Ids and the keys of settings begin with what was measured: `b1-in16-out256/` is one sequence of 16 tokens that 256
+//! are added to. A second record of the same is a repetition only if its settings are equal.
 
 mod engine;
 mod records;
 mod text;
 
 use super::python_json::Found;
+use super::tally::label;
 use super::{FormatError, Written};
 use crate::profile::{Format, Profile};
 
@@ -34,7 +36,7 @@ pub(super) fn read(written: Written<'_>) -> Result<Profile, FormatError> {
 fn name(sizes: &[(&str, Option<String>)]) -> String {
     let known: Vec<String> = sizes
         .iter()
-        .filter_map(|(letter, size)| Some(format!("{letter}{}", size.as_ref()?)))
+        .filter_map(|(letter, size)| Some(format!("{letter}{}", label(size.as_ref()?))))
         .collect();
     if known.is_empty() {
         String::new()
@@ -72,40 +74,56 @@ mod tests {
                     Unit::Bytes,
                     vec![2_684_354_560.0]
                 ),
-                ("b1-in16-out256/prompt_processing_latency", Unit::Ns, vec![8e6]),
                 (
-                    "b1-in16-out256/prompt_processing_throughput",
+                    "b1-in16-out256/prompt_processing_latency/mean",
+                    Unit::Ns,
+                    vec![8e6]
+                ),
+                (
+                    "b1-in16-out256/prompt_processing_throughput/mean",
                     Unit::PerSecond,
                     vec![2000.0]
                 ),
-                ("b1-in16-out256/sampling_latency", Unit::Ns, vec![62_500.0]),
+                ("b1-in16-out256/sampling_latency/mean", Unit::Ns, vec![62_500.0]),
                 (
-                    "b1-in16-out256/sampling_throughput",
+                    "b1-in16-out256/sampling_throughput/mean",
                     Unit::PerSecond,
                     vec![16000.0]
                 ),
-                ("b1-in16-out256/time_to_first_token", Unit::Ns, vec![8.5e6]),
-                ("b1-in16-out256/token_generation_latency", Unit::Ns, vec![4e6]),
+                ("b1-in16-out256/time_to_first_token/mean", Unit::Ns, vec![8.5e6]),
                 (
-                    "b1-in16-out256/token_generation_throughput",
+                    "b1-in16-out256/token_generation_latency/mean",
+                    Unit::Ns,
+                    vec![4e6]
+                ),
+                (
+                    "b1-in16-out256/token_generation_throughput/mean",
                     Unit::PerSecond,
                     vec![250.0]
                 ),
-                ("b1-in16-out256/tokenization_latency", Unit::Ns, vec![500_000.0]),
                 (
-                    "b1-in16-out256/tokenization_throughput",
+                    "b1-in16-out256/tokenization_latency/mean",
+                    Unit::Ns,
+                    vec![500_000.0]
+                ),
+                (
+                    "b1-in16-out256/tokenization_throughput/mean",
                     Unit::PerSecond,
                     vec![32000.0]
                 ),
                 (
-                    "b1-in16-out256/wall_clock_throughput",
+                    "b1-in16-out256/wall_clock_throughput/mean",
                     Unit::PerSecond,
                     vec![256.0]
                 ),
-                ("b1-in16-out256/wall_clock_time", Unit::Ns, vec![1.0625e9]),
-                ("b4-in16-out256/token_generation_latency", Unit::Ns, vec![5e6]),
+                ("b1-in16-out256/wall_clock_time/mean", Unit::Ns, vec![1.0625e9]),
                 (
-                    "b4-in16-out256/token_generation_throughput",
+                    "b4-in16-out256/token_generation_latency/mean",
+                    Unit::Ns,
+                    vec![5e6]
+                ),
+                (
+                    "b4-in16-out256/token_generation_throughput/mean",
                     Unit::PerSecond,
                     vec![800.0]
                 ),
@@ -121,12 +139,17 @@ mod tests {
         assert_eq!(
             settings(&profile),
             [
-                ("config.backend", "onnxruntime-genai"),
-                ("config.model_info.full_name", "qwen3-0.6b"),
-                ("config.precision", "int4"),
-                ("metadata.device", "cuda"),
-                ("metadata.package_name", "onnxruntime-genai-cuda"),
-                ("prompt_processing_latency", "of all tokens"),
+                ("b1-in16-out256/config.backend", "onnxruntime-genai"),
+                ("b1-in16-out256/config.model_info.full_name", "qwen3-0.6b"),
+                ("b1-in16-out256/config.precision", "int4"),
+                ("b1-in16-out256/metadata.device", "cuda"),
+                ("b1-in16-out256/metadata.package_name", "onnxruntime-genai-cuda"),
+                ("b1-in16-out256/prompt_processing_latency", "of all tokens"),
+                ("b4-in16-out256/config.backend", "onnxruntime-genai"),
+                ("b4-in16-out256/config.model_info.full_name", "qwen3-0.6b"),
+                ("b4-in16-out256/config.precision", "int4"),
+                ("b4-in16-out256/metadata.device", "cuda"),
+                ("b4-in16-out256/metadata.package_name", "onnxruntime-genai-cuda"),
             ],
             "`warmup_runs` and `measured_runs` are what the script would have done by itself"
         );
@@ -136,13 +159,78 @@ mod tests {
     #[test]
     fn old_scripts_divide_the_time_of_the_prompt_by_its_tokens() {
         let profile = alone(read, OLD_RECORDS).unwrap();
-        assert!(settings(&profile).contains(&("prompt_processing_latency", "of one token")));
+        assert!(
+            settings(&profile).contains(&("b1-in16-out256-max512/prompt_processing_latency", "of one token"))
+        );
         let told = readings(&profile);
         assert!(told.contains(&(
-            "b1-in16-out256-max512/prompt_processing_latency",
+            "b1-in16-out256-max512/prompt_processing_latency/mean",
             Unit::Ns,
             vec![500_000.0]
         )));
+    }
+
+    #[test]
+    fn a_second_record_of_the_same_sizes_is_a_repetition_only_if_its_settings_are_equal() {
+        let record = |precision: &str, latency: f64| {
+            format!(
+                r#"{{"config": {{"batch_size": 1, "precision": "{precision}"}},
+                "metrics": {{"token_generation_latency_ms": {latency}}}}}"#
+            )
+        };
+        let records = [record("int4", 4.0), record("int4", 5.0), record("fp16", 8.0)].concat();
+        let profile = alone(read, records.as_bytes()).unwrap();
+        assert_eq!(
+            readings(&profile),
+            vec![("b1/token_generation_latency/mean", Unit::Ns, vec![4e6, 5e6])]
+        );
+        assert_eq!(settings(&profile), [("b1/config.precision", "int4")]);
+        assert_eq!(
+            profile.incidents,
+            ["a record of `b1` was left out: its `config.precision` is fp16, and int4 in the first"]
+        );
+        let scenario = |provider: &str, memory: f64| {
+            format!(
+                r#"{{"scenario": "s", "config_metadata": {{"execution_provider": "{provider}"}},
+                "core_metrics": {{"summary": {{"peak_memory_mb": {memory}}}}}}}"#
+            )
+        };
+        let scenarios = [scenario("cuda", 1.0), scenario("cpu", 2.0)].concat();
+        let profile = alone(read, scenarios.as_bytes()).unwrap();
+        assert_eq!(
+            readings(&profile),
+            vec![("s/peak_memory", Unit::Bytes, vec![1_048_576.0])]
+        );
+        assert_eq!(
+            profile.incidents,
+            [
+                "a record of `s` was left out: its `config_metadata.execution_provider` is cpu, and cuda in \
+                 the first"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_phase_of_another_number_of_values_is_no_repetition() {
+        let report = |n: u32, avg: u32| {
+            format!(
+                "Token generation:\n\tavg (us): {avg}\n\tn: {n} * 1 token(s)\n\
+                 Peak working set size: 0 bytes (0 MB)\n"
+            )
+        };
+        let reports = [report(5, 10), report(6, 20), report(5, 30)].concat();
+        let profile = alone(read, reports.as_bytes()).unwrap();
+        assert_eq!(
+            readings(&profile),
+            vec![("token_generation/mean", Unit::Ns, vec![10e3, 30e3])]
+        );
+        assert_eq!(
+            profile.incidents,
+            [
+                "a record of `token_generation` was left out: its `n` is 6 * 1 token(s), and 5 * 1 token(s) \
+                 in the first"
+            ]
+        );
     }
 
     #[test]
@@ -152,12 +240,12 @@ mod tests {
             readings(&profile),
             vec![
                 (
-                    "b1-in128-out64/prompt_processing/avg",
+                    "b1-in128-out64/prompt_processing/mean",
                     Unit::Ns,
                     vec![40_250_500.0]
                 ),
                 (
-                    "b1-in128-out64/prompt_processing/tokens_per_second",
+                    "b1-in128-out64/prompt_processing/tokens_per_second/mean",
                     Unit::PerSecond,
                     vec![3180.25]
                 ),
@@ -166,21 +254,25 @@ mod tests {
                     Unit::Ns,
                     vec![40_125_000.0]
                 ),
-                ("b1-in128-out64/token_generation/avg", Unit::Ns, vec![4_062_500.0]),
                 (
-                    "b1-in128-out64/token_generation/tokens_per_second",
+                    "b1-in128-out64/token_generation/mean",
+                    Unit::Ns,
+                    vec![4_062_500.0]
+                ),
+                (
+                    "b1-in128-out64/token_generation/tokens_per_second/mean",
                     Unit::PerSecond,
                     vec![246.125]
                 ),
                 ("b1-in128-out64/token_generation/p50", Unit::Ns, vec![4_031_250.0]),
-                ("b1-in128-out64/token_sampling/avg", Unit::Ns, vec![27_500.0]),
+                ("b1-in128-out64/token_sampling/mean", Unit::Ns, vec![27_500.0]),
                 (
-                    "b1-in128-out64/token_sampling/tokens_per_second",
+                    "b1-in128-out64/token_sampling/tokens_per_second/mean",
                     Unit::PerSecond,
                     vec![36363.5]
                 ),
                 ("b1-in128-out64/token_sampling/p50", Unit::Ns, vec![27_750.0]),
-                ("b1-in128-out64/e2e_generation/avg", Unit::Ns, vec![300.25e6]),
+                ("b1-in128-out64/e2e_generation/mean", Unit::Ns, vec![300.25e6]),
                 ("b1-in128-out64/e2e_generation/p50", Unit::Ns, vec![299.5e6]),
                 (
                     "b1-in128-out64/peak_working_set",
@@ -217,7 +309,7 @@ mod tests {
         let told = readings(&profile);
         assert!(
             told.contains(&(
-                "b1-in2-out128/prompt_processing/avg",
+                "b1-in2-out128/prompt_processing/mean",
                 Unit::Ns,
                 vec![1_250_000_000.0, 1_500_000_000.0]
             )),
@@ -232,27 +324,31 @@ mod tests {
         assert_eq!(unknown(&profile), ["Token embedding/avg (us)"]);
         assert_eq!(
             profile.incidents,
-            ["1 of 2 values of `b1-in2-out128/token_sampling/avg` left out: no numbers above zero"]
+            ["1 of 2 values of `b1-in2-out128/token_sampling/mean` left out: no numbers above zero"]
         );
     }
 
     #[test]
-    fn a_scenario_has_raw_times_and_percentiles() {
+    fn a_scenario_has_medians_of_requests_and_percentiles() {
         let profile = alone(read, ENGINE).unwrap();
         let id = |id: &str| format!("decode_baseline-c2-in4k-out64/{id}");
         let told = readings(&profile);
         let expected = [
-            (id("time_to_first_token"), Unit::Ns, vec![50e6, 52.5e6, 51.25e6]),
-            (id("inter_token_latency"), Unit::Ns, vec![6.25e6, 6.5e6, 6.375e6]),
+            (id("time_to_first_token/median"), Unit::Ns, vec![51.25e6]),
+            (id("inter_token_latency/median"), Unit::Ns, vec![6.375e6]),
             (id("inter_token_latency/p50"), Unit::Ns, vec![6.25e6]),
             (id("inter_token_latency/p95"), Unit::Ns, vec![7.5e6]),
             (id("peak_device_memory"), Unit::Bytes, vec![2048.5 * 1_048_576.0]),
             (id("time_to_first_token/p5"), Unit::Ns, vec![50e6]),
             (id("time_to_first_token/p50"), Unit::Ns, vec![51.25e6]),
             (id("time_to_first_token/p95"), Unit::Ns, vec![52.5e6]),
-            (id("e2e"), Unit::Ns, vec![500e6, 512.5e6]),
+            (id("e2e"), Unit::Ns, vec![500e6, 512.5e6, 506.25e6]),
             (id("peak_host_memory"), Unit::Bytes, vec![1024.0 * 1_048_576.0]),
-            (id("tokens_per_second"), Unit::PerSecond, vec![256.0, 249.5]),
+            (
+                id("tokens_per_second"),
+                Unit::PerSecond,
+                vec![256.0, 249.5, 252.75],
+            ),
         ];
         let expected: Vec<_> = expected
             .iter()
@@ -262,18 +358,27 @@ mod tests {
         assert_eq!(
             settings(&profile),
             [
-                ("config_metadata.execution_provider", "cuda"),
-                ("config_metadata.measured_runs", "2"),
-                ("config_metadata.model_path", "models/qwen3-0.6b"),
-                ("scenario_metrics.prompt_tokens", "4093"),
+                (
+                    "decode_baseline-c2-in4k-out64/config_metadata.execution_provider",
+                    "cuda"
+                ),
+                ("decode_baseline-c2-in4k-out64/config_metadata.measured_runs", "3"),
+                (
+                    "decode_baseline-c2-in4k-out64/config_metadata.model_path",
+                    "models/qwen3-0.6b"
+                ),
+                (
+                    "decode_baseline-c2-in4k-out64/scenario_metrics.prompt_tokens",
+                    "4093"
+                ),
             ]
         );
         assert_eq!(unknown(&profile), ["scenario_metrics.admission"]);
         assert_eq!(
             profile.incidents,
             [
-                "the scenario ended with `failed`: 1 of 4 request(s) completed with fewer tokens than requested",
-                "1 of 4 requests ended before all of their tokens were there, and were left out",
+                "the scenario ended with `failed`: 1 of 6 request(s) completed with fewer tokens than requested",
+                "1 of 6 requests ended before all of their tokens were there, and were left out",
             ]
         );
     }
@@ -284,16 +389,6 @@ mod tests {
         assert_eq!(
             readings(&profile),
             vec![
-                (
-                    "long_prefill-c1-in32k-out16/time_to_first_token",
-                    Unit::Ns,
-                    vec![2e9]
-                ),
-                (
-                    "long_prefill-c1-in32k-out16/inter_token_latency",
-                    Unit::Ns,
-                    vec![7.5e6]
-                ),
                 ("long_prefill-c1-in32k-out16/e2e/p50", Unit::Ns, vec![2.125e9]),
                 ("long_prefill-c1-in32k-out16/e2e/p95", Unit::Ns, vec![2.25e9]),
                 (
@@ -331,8 +426,14 @@ mod tests {
         assert_eq!(
             profile.incidents,
             [
-                "1 of 2 values of `long_prefill-c1-in32k-out16/inter_token_latency` left out: no numbers above zero",
-                "1 of 2 values of `long_prefill-c1-in32k-out16/time_to_first_token` left out: no numbers above zero",
+                "1 of 2 times in the list `long_prefill-c1-in32k-out16/time_to_first_token` left out: no \
+                 numbers above zero",
+                "the list `long_prefill-c1-in32k-out16/time_to_first_token` is left out: it has 1 times, and \
+                 a median takes 5",
+                "1 of 2 times in the list `long_prefill-c1-in32k-out16/inter_token_latency` left out: no \
+                 numbers above zero",
+                "the list `long_prefill-c1-in32k-out16/inter_token_latency` is left out: it has 1 times, and \
+                 a median takes 5",
             ],
             "a request without any token has 0.0"
         );
@@ -354,7 +455,7 @@ mod tests {
         assert_eq!(
             readings(&profile),
             vec![(
-                "b1-in16-out256/tokenization_throughput",
+                "b1-in16-out256/tokenization_throughput/mean",
                 Unit::PerSecond,
                 vec![32000.0]
             )]
@@ -365,12 +466,12 @@ mod tests {
             readings(&profile),
             vec![
                 (
-                    "b1-in128-out64/prompt_processing/avg",
+                    "b1-in128-out64/prompt_processing/mean",
                     Unit::Ns,
                     vec![40_250_500.0]
                 ),
                 (
-                    "b1-in128-out64/prompt_processing/tokens_per_second",
+                    "b1-in128-out64/prompt_processing/tokens_per_second/mean",
                     Unit::PerSecond,
                     vec![3180.25]
                 ),

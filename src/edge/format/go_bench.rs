@@ -1,12 +1,12 @@
 //! `go test -bench`: lines of text, or the same text in the events of `go test -json`.
 
-use super::tally::{MICROSECOND, MILLISECOND, SECOND, Tally};
+use super::tally::{MICROSECOND, MILLISECOND, SECOND, Tally, label, quoted};
 use super::{FormatError, Written};
 use crate::metric::{Metric, Unit};
 use crate::profile::{Format, Profile};
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Units that are known, as they are told to people.
 const KNOWN: &str = "ns, us, ms and s per anything, B/op, bytes, allocs/op, and B, kB, KB, MB, GB, op, ops, req, items \
@@ -24,6 +24,7 @@ struct GEvent {
 /// For each benchmark and unit a value for each time it ran (`-count`).
 ///
 /// A name is `package.Name-8`: without `Benchmark`, with the package where it is told, and with the number of threads.
+/// What ran on another system or processor than the first is no repetition, and left out.
 ///
 /// # Errors
 /// [`FormatError`], also for a unit of `b.ReportMetric` that is not known.
@@ -40,6 +41,12 @@ pub(super) fn read(written: Written<'_>) -> Result<Profile, FormatError> {
     if lines.cut {
         let sentence = "the output is cut off: what is whole before its end was read";
         lines.tally.incident(sentence.to_owned());
+    }
+    if lines.elsewhere > 0 {
+        lines.tally.incident(format!(
+            "{} lines of benchmarks were left out: they ran on another system or processor than the first",
+            lines.elsewhere
+        ));
     }
     if !lines.familiar {
         return Err(FormatError::Foreign {
@@ -63,6 +70,10 @@ struct Lines {
     /// A benchmark whose name was written before it ran, and whose numbers are still to come: whatever it writes itself
     /// stands between.
     pending: Option<String>,
+    /// What is told of the machine of the next lines that is not so of the first.
+    other: BTreeSet<String>,
+    /// Lines of benchmarks that were left out for that reason.
+    elsewhere: usize,
     /// Whether a package has begun to write and has not ended.
     open: bool,
     /// Whether the end of the output is missing.
@@ -111,6 +122,7 @@ impl Lines {
     /// Reads the lines of one package, or of several one after another.
     fn read(&mut self, package: Option<String>, text: &str) -> Result<(), FormatError> {
         self.package = package.filter(|package| !package.is_empty());
+        self.other.clear();
         for line in text.split_inclusive('\n') {
             let whole = line.ends_with('\n') || is_end(line);
             if whole {
@@ -126,7 +138,7 @@ impl Lines {
             let of = self
                 .package
                 .as_ref()
-                .map_or_else(String::new, |package| format!(" of `{package}`"));
+                .map_or_else(String::new, |package| format!(" of `{}`", quoted(package)));
             self.tally.incident(format!("the end{of} is missing"));
         }
         self.open = false;
@@ -143,7 +155,7 @@ impl Lines {
         } else if is_end(line) {
             self.end(line);
         } else if let Some(panic) = line.strip_prefix("panic: ") {
-            self.tally.incident(format!("it panicked: {panic}"));
+            self.tally.incident(format!("it panicked: {}", quoted(panic)));
         } else if let Some((unit, about)) = line.strip_prefix("Unit ").and_then(|unit| unit.split_once(' ')) {
             self.tally.unknown(format!("Unit {unit}"), Value::from(about));
         } else if !self.answer(line)
@@ -197,16 +209,24 @@ impl Lines {
     }
 
     fn tell(&mut self, name: &str, pairs: &[(f64, &str)]) -> Result<(), FormatError> {
+        if !self.other.is_empty() {
+            self.elsewhere += 1;
+            return Ok(());
+        }
         let name = self.id(name);
         for (value, unit) in pairs {
-            let id = format!("{name}/{}", unit.replace("/op", "_per_op"));
             let Some((metric, scale)) = known(unit) else {
                 return Err(FormatError::UnknownUnit {
                     of: name,
-                    unit: (*unit).to_owned(),
+                    unit: quoted(unit),
                     known: KNOWN,
                 });
             };
+            let unit = match unit.strip_suffix("MB/s") {
+                Some(what) => format!("{what}bytes_per_second"),
+                None => unit.replace("/op", "_per_op"),
+            };
+            let id = format!("{name}/{}", label(&unit));
             // Nothing was allocated: that is whole, and is no amount to compare.
             if metric.unit != Unit::Bytes || *value != 0.0 {
                 self.tally.add(&id, metric, value * scale);
@@ -217,8 +237,8 @@ impl Lines {
 
     fn id(&self, name: &str) -> String {
         match &self.package {
-            Some(package) => format!("{package}.{name}"),
-            None => name.to_owned(),
+            Some(package) => label(&format!("{package}.{name}")),
+            None => label(name),
         }
     }
 
@@ -245,7 +265,7 @@ impl Lines {
         self.unanswered();
         if let Some(failed) = line.strip_prefix("FAIL\t") {
             self.tally
-                .incident(format!("a package failed: {}", failed.replace('\t', " ")));
+                .incident(format!("a package failed: {}", quoted(failed)));
         }
         // The test binary writes a word, and then go writes a line with the name of the package.
         if line.contains('\t') {
@@ -255,7 +275,13 @@ impl Lines {
 
     fn setting(&mut self, key: &str, value: &str) {
         match key {
-            "goos" | "goarch" | "cpu" => self.tally.setting_text(key, value.to_owned()),
+            "goos" | "goarch" | "cpu" => {
+                if self.tally.setting_text(key, value) {
+                    self.other.remove(key);
+                } else {
+                    self.other.insert(key.to_owned());
+                }
+            }
             "pkg" => self.package = Some(value.to_owned()),
             _ => return self.tally.unknown(key.to_owned(), Value::from(value)),
         }
@@ -295,7 +321,8 @@ fn measured<'a>(fields: &[&'a str]) -> Option<Vec<(f64, &'a str)>> {
 }
 
 /// What a unit measures, and from it to the metric's own. Before the last hyphen stands what is measured, after it the
-/// unit: `p99-ns/op`. Rates stay in the multiples they are told in, which are in the id.
+/// unit: `p99-ns/op`. Rates stay in the multiples they are told in, which are in the id, but for the one that Go tells
+/// itself: `MB/s` are a million bytes a second.
 fn known(unit: &str) -> Option<(Metric, f64)> {
     let unit = unit.rsplit('-').next().unwrap_or(unit);
     let (what, per) = unit.split_once('/').unwrap_or((unit, ""));
@@ -308,6 +335,7 @@ fn known(unit: &str) -> Option<(Metric, f64)> {
         "s" | "sec" => time(SECOND),
         "B" | "bytes" if matches!(per, "" | "op") => Some((Metric::memory(), 1.0)),
         "allocs" if per == "op" => Some((Metric::count(), 1.0)),
+        "MB" if per == "s" => Some((Metric::rate(), 1e6)),
         "B" | "kB" | "KB" | "MB" | "GB" | "op" | "ops" | "req" | "items" | "tokens" if per_second => {
             Some((Metric::rate(), 1.0))
         }
@@ -343,9 +371,9 @@ mod tests {
                     vec![2500.0, 2400.0]
                 ),
                 (
-                    "example.com/store.Put/size=1k-8/MB/s",
+                    "example.com/store.Put/size=1k-8/bytes_per_second",
                     Unit::PerSecond,
-                    vec![409.6, 426.67]
+                    vec![409.6 * 1e6, 426.67 * 1e6]
                 ),
                 (
                     "example.com/store.Put/size=1k-8/p99-ns_per_op",
@@ -409,7 +437,11 @@ mod tests {
             readings(&profile),
             vec![
                 ("DecodeDigits-8/ns_per_op", Unit::Ns, vec![154_125.0]),
-                ("DecodeDigits-8/MB/s", Unit::PerSecond, vec![64.88]),
+                (
+                    "DecodeDigits-8/bytes_per_second",
+                    Unit::PerSecond,
+                    vec![64.88 * 1e6]
+                ),
                 ("DecodeDigits-8/B_per_op", Unit::Bytes, vec![40_418.0]),
                 ("DecodeDigits-8/allocs_per_op", Unit::Count, vec![7.0]),
                 ("Sum/ns_per_op", Unit::Ns, vec![0.25]),
@@ -495,6 +527,47 @@ mod tests {
                 ("A/\u{b5}s_per_op", Unit::Ns, vec![3e3]),
                 ("A/s/step", Unit::Ns, vec![1e9]),
                 ("A/ops/s", Unit::PerSecond, vec![4.0]),
+            ]
+        );
+    }
+
+    #[test]
+    fn megabytes_a_second_are_bytes_a_second() {
+        let reported = "BenchmarkA\t10\t2.5 MB/s\t1.5 read-MB/s\t3 kB/s\n";
+        let profile = alone(read, reported.as_bytes()).unwrap();
+        assert_eq!(
+            readings(&profile),
+            vec![
+                ("A/bytes_per_second", Unit::PerSecond, vec![2.5e6]),
+                ("A/read-bytes_per_second", Unit::PerSecond, vec![1.5e6]),
+                ("A/kB/s", Unit::PerSecond, vec![3.0]),
+            ]
+        );
+    }
+
+    #[test]
+    fn allocations_that_are_no_whole_number_are_kept_and_no_count() {
+        let reported = "BenchmarkA\t10\t5 ns/op\t2.5 allocs/op\n";
+        let profile = alone(read, reported.as_bytes()).unwrap();
+        assert_eq!(readings(&profile), vec![("A/ns_per_op", Unit::Ns, vec![5.0])]);
+        assert_eq!(profile.unknown["A/allocs_per_op"], 2.5);
+    }
+
+    #[test]
+    fn what_ran_on_another_processor_is_no_repetition() {
+        let block =
+            |cpu: &str, ns: u32| format!("goos: linux\ncpu: {cpu}\nBenchmarkA\t10\t{ns} ns/op\nPASS\n");
+        let text = [block("one", 5), block("two", 6), block("one", 7)].concat();
+        let profile = alone(read, text.as_bytes()).unwrap();
+        assert_eq!(
+            readings(&profile),
+            vec![("A/ns_per_op", Unit::Ns, vec![5.0, 7.0])]
+        );
+        assert_eq!(
+            profile.incidents,
+            [
+                "`cpu` is `one`, and `two` later on: the first counts",
+                "1 lines of benchmarks were left out: they ran on another system or processor than the first",
             ]
         );
     }

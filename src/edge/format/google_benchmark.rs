@@ -2,7 +2,7 @@
 
 use super::json::{self, Document};
 use super::python_json::{Fields, object};
-use super::tally::{MICROSECOND, MILLISECOND, SECOND, Tally};
+use super::tally::{MICROSECOND, MILLISECOND, SECOND, Tally, label, quoted};
 use super::{FormatError, Written};
 use crate::profile::{Format, Profile};
 use serde::Deserialize;
@@ -84,7 +84,8 @@ enum Kind<'a> {
 }
 
 /// For each benchmark its real time, its time on the processor, its rates and its memory: a value for each repetition,
-/// or the median (else the mean) where repetitions were not written (`--benchmark_report_aggregates_only`).
+/// or the median (else the mean) where repetitions were not written (`--benchmark_report_aggregates_only`), whose ids
+/// say so: `BM_Sum/real_time/median`.
 ///
 /// # Errors
 /// [`FormatError`].
@@ -114,7 +115,10 @@ pub(super) fn read(written: Written<'_>) -> Result<Profile, FormatError> {
     for (place, row) in listed.into_iter().enumerate() {
         match GRow::deserialize(row) {
             Ok(row) => rows.push(row),
-            Err(error) => tally.incident(format!("row {} cannot be read: {error}", place + 1)),
+            Err(error) => {
+                let error = quoted(&error.to_string());
+                tally.incident(format!("row {} cannot be read: {error}", place + 1));
+            }
         }
     }
     let names: HashSet<&str> = rows.iter().map(|row| row.name.as_str()).collect();
@@ -136,11 +140,11 @@ pub(super) fn read(written: Written<'_>) -> Result<Profile, FormatError> {
     let mut only_statistics = false;
     for (row, kind) in kinds {
         match kind {
-            Kind::Repetition(name) => row.tell(name, &mut tally)?,
+            Kind::Repetition(name) => row.tell(name, "", &mut tally)?,
             Kind::Statistic(name, statistic) if !repeated.contains(name) => {
                 if statistic == "median" || statistic == "mean" && !with_median.contains(name) {
                     only_statistics = true;
-                    row.tell(name, &mut tally)?;
+                    row.tell(name, &format!("/{statistic}"), &mut tally)?;
                 }
             }
             Kind::Statistic(..) | Kind::Fit => {}
@@ -200,15 +204,17 @@ impl GRow {
             .unwrap_or(Kind::Repetition(&self.name))
     }
 
-    /// Adds a value to each reading of the benchmark `name`.
-    fn tell(&self, name: &str, tally: &mut Tally) -> Result<(), FormatError> {
+    /// Adds a value to each reading of the benchmark `name`; `statistic` is what their ids end with.
+    fn tell(&self, name: &str, statistic: &str, tally: &mut Tally) -> Result<(), FormatError> {
+        let name = label(name);
+        let reason = |told: &Option<String>| quoted(told.as_deref().unwrap_or("no reason is told"));
         if self.error_occurred {
-            let why = self.error_message.as_deref().unwrap_or("no reason is told");
+            let why = reason(&self.error_message);
             tally.incident(format!("`{name}` failed: {why}"));
             return Ok(());
         }
         if self.skipped {
-            let why = self.skip_message.as_deref().unwrap_or("no reason is told");
+            let why = reason(&self.skip_message);
             tally.incident(format!("`{name}` was skipped: {why}"));
             return Ok(());
         }
@@ -224,18 +230,18 @@ impl GRow {
             unit => {
                 return Err(FormatError::UnknownUnit {
                     of: format!("{name}/real_time"),
-                    unit: unit.unwrap_or_default().to_owned(),
+                    unit: quoted(unit.unwrap_or_default()),
                     known: "ns, us, ms, s",
                 });
             }
         };
         for key in TIMES {
             if let Some(value) = self.rest.get(key) {
-                tally.time(&format!("{name}/{key}"), value, scale);
+                tally.time(&format!("{name}/{key}{statistic}"), value, scale);
             }
         }
         for (key, value) in &self.rest {
-            let id = format!("{name}/{key}");
+            let id = format!("{name}/{key}{statistic}");
             match key.as_str() {
                 "bytes_per_second" | "items_per_second" => tally.rate(&id, value),
                 "allocs_per_iter" => tally.count(&id, value),
@@ -352,14 +358,54 @@ mod tests {
         assert_eq!(
             readings(&profile),
             vec![
-                ("BM_Sum/real_time", Unit::Ns, vec![11.0]),
-                ("BM_Sum/cpu_time", Unit::Ns, vec![10.0]),
+                ("BM_Sum/real_time/median", Unit::Ns, vec![11.0]),
+                ("BM_Sum/cpu_time/median", Unit::Ns, vec![10.0]),
             ]
         );
         assert_eq!(
             profile.incidents,
             ["there are benchmarks without their repetitions: one median or mean stands for all"]
         );
+    }
+
+    #[test]
+    fn a_mean_is_never_called_like_a_repetition() {
+        let rows = br#"{"benchmarks": [{"name": "a_mean", "run_name": "a", "run_type": "aggregate",
+            "aggregate_name": "mean", "real_time": 1, "cpu_time": 2, "items_per_second": 3, "time_unit": "ns"}]}"#;
+        assert_eq!(
+            readings(&alone(read, rows).unwrap()),
+            vec![
+                ("a/real_time/mean", Unit::Ns, vec![1.0]),
+                ("a/cpu_time/mean", Unit::Ns, vec![2.0]),
+                ("a/items_per_second/mean", Unit::PerSecond, vec![3.0]),
+            ]
+        );
+    }
+
+    #[test]
+    fn allocations_that_are_no_whole_number_are_kept_and_no_count() {
+        let rows =
+            br#"{"benchmarks": [{"name": "a", "real_time": 1, "time_unit": "ns", "allocs_per_iter": 2},
+            {"name": "a", "real_time": 2, "time_unit": "ns", "allocs_per_iter": 2.5}]}"#;
+        let profile = alone(read, rows).unwrap();
+        assert_eq!(
+            readings(&profile),
+            vec![("a/real_time", Unit::Ns, vec![1.0, 2.0])]
+        );
+        assert_eq!(profile.unknown["a/allocs_per_iter"], Value::from(2.5));
+    }
+
+    #[test]
+    fn many_failures_are_told_in_part_and_on_one_line_each() {
+        let row = r#"{"name": "a", "error_occurred": true, "error_message": "no\nluck"}"#;
+        let rows = format!(
+            r#"{{"benchmarks": [{}, {{"name": "b", "real_time": 1, "time_unit": "ns"}}]}}"#,
+            [row; 30].join(", ")
+        );
+        let incidents = alone(read, rows.as_bytes()).unwrap().incidents;
+        assert_eq!(incidents.len(), 21);
+        assert_eq!(incidents[19], "`a` failed: no luck");
+        assert_eq!(incidents[20], "and 10 more like these");
     }
 
     #[test]

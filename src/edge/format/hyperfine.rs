@@ -2,13 +2,13 @@
 
 use super::json::{self, Document};
 use super::python_json::{Fields, number, object, text};
-use super::tally::{SECOND, Tally};
+use super::tally::{SECOND, Tally, label, quoted};
 use super::{FormatError, Written};
 use crate::metric::Metric;
 use crate::profile::{Format, Profile};
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// Results are in a list in the document.
 const DEPTH: usize = 2;
@@ -72,9 +72,10 @@ struct HQuantity {
     unit: String,
 }
 
-/// For each command the time of every run, user and system time, and the most memory that it held.
+/// For each command the time of every run, user and system time, and the most memory that it held. Before 2.0 user and
+/// system time, and in old files the time itself, are means over all runs: `…/user/mean`.
 ///
-/// Runs that failed are measured like others, since hyperfine was asked to go on (`--ignore-failure`), but it is said.
+/// Runs that failed are left out, since what they did not do took no time, and so are the means that they are in.
 ///
 /// # Errors
 /// [`FormatError`], also for a unit other than seconds and bytes.
@@ -96,10 +97,24 @@ pub(super) fn read(written: Written<'_>) -> Result<Profile, FormatError> {
     };
     let mut tally = Tally::new(incidents);
     about(root, &mut tally);
+    let mut commands = HashMap::new();
     for (place, result) in results.into_iter().enumerate() {
         match HResult::deserialize(result) {
-            Ok(result) => result.tell(&mut tally)?,
-            Err(error) => tally.incident(format!("result {} cannot be read: {error}", place + 1)),
+            Ok(result) => {
+                let id = result.id();
+                let first = commands
+                    .entry(id.clone())
+                    .or_insert_with(|| result.command.clone());
+                if *first == result.command {
+                    result.tell(&id, &mut tally)?;
+                } else {
+                    tally.incident(format!("another command that is called `{id}` was left out"));
+                }
+            }
+            Err(error) => {
+                let error = quoted(&error.to_string());
+                tally.incident(format!("result {} cannot be read: {error}", place + 1));
+            }
         }
     }
     tally.finish(Format::Hyperfine)
@@ -120,7 +135,7 @@ fn about(mut root: Fields, tally: &mut Tally) {
         tally.setting("hyperfine", &version);
     }
     for (key, value) in metadata.remove("platform").map(object).unwrap_or_default() {
-        tally.setting(&key, &value);
+        tally.setting(&label(&key), &value);
     }
     tally.unknown_in("metadata/", metadata);
     root.remove("primary_metric");
@@ -130,15 +145,15 @@ fn about(mut root: Fields, tally: &mut Tally) {
 impl HResult {
     /// Its name with its parameters, which need not be in the command: another one may be used before each run.
     fn id(&self) -> String {
-        let label = self.name.as_deref().unwrap_or(&self.command);
+        let name = self.name.as_deref().unwrap_or(&self.command);
         let parameters: Vec<String> = self
             .parameters()
             .filter_map(|(name, value)| Some(format!("{name}={}", text(value)?)))
             .collect();
         if parameters.is_empty() {
-            label.to_owned()
+            label(name)
         } else {
-            format!("{label} ({})", parameters.join(", "))
+            label(&format!("{name} ({})", parameters.join(", ")))
         }
     }
 
@@ -148,31 +163,40 @@ impl HResult {
         only.chain(all)
     }
 
-    fn tell(self, tally: &mut Tally) -> Result<(), FormatError> {
-        let id = self.id();
-        for (name, value) in self.parameters() {
-            tally.setting(&format!("{id}/{name}"), value);
-        }
-        let time = format!("{id}/time");
-        for seconds in &self.times {
-            tally.time(&time, seconds, SECOND);
-        }
-        if self.times.is_empty() {
-            tally.time(&time, &self.mean, SECOND);
-        }
-        tally.time(&format!("{id}/user"), &self.user, SECOND);
-        tally.time(&format!("{id}/system"), &self.system, SECOND);
-        let memory = format!("{id}/memory");
-        // Where hyperfine cannot tell, it writes zero.
-        for bytes in self
-            .memory_usage_byte
-            .iter()
-            .filter(|bytes| number(bytes) != Some(0.0))
-        {
-            tally.memory(&memory, bytes, 1.0);
-        }
+    fn tell(self, id: &str, tally: &mut Tally) -> Result<(), FormatError> {
         let mut exit_codes = self.exit_codes;
+        if !exit_codes.is_empty() && exit_codes.len() < self.times.len() {
+            exit_codes.resize(self.times.len(), Value::Null);
+        }
+        // Old files tell none.
+        let succeeded = |run: usize| exit_codes.get(run).is_none_or(|code| *code == success());
+        for (run, seconds) in self.times.iter().enumerate() {
+            if succeeded(run) {
+                tally.time(&format!("{id}/time"), seconds, SECOND);
+            }
+        }
+        // Where hyperfine cannot tell the memory, it writes zero.
+        for (run, bytes) in self.memory_usage_byte.iter().enumerate() {
+            if succeeded(run) {
+                tally.memory(&format!("{id}/memory"), bytes, 1.0);
+            }
+        }
+        let mut means = vec![("user", &self.user), ("system", &self.system)];
+        if self.times.is_empty() {
+            means.insert(0, ("time", &self.mean));
+        }
+        means.retain(|(_, mean)| !mean.is_null());
+        if exit_codes.iter().all(|code| *code == success()) {
+            for (name, mean) in means {
+                tally.time(&format!("{id}/{name}/mean"), mean, SECOND);
+            }
+        } else if !means.is_empty() {
+            tally.incident(format!(
+                "the means of `{id}` are left out: runs that failed are in them"
+            ));
+        }
         for run in self.measurements {
+            let succeeded = run.exit_code == success();
             for (name, metric, quantity, (unit, scale)) in [
                 ("time", Metric::time(), run.time_wall_clock, ("second", SECOND)),
                 ("user", Metric::time(), run.time_user, ("second", SECOND)),
@@ -188,6 +212,7 @@ impl HResult {
                 if let Some(value) = quantity
                     .map(|quantity| quantity.number_in(unit, &of))
                     .transpose()?
+                    .filter(|_| succeeded)
                 {
                     tally.add(&of, metric, value * scale);
                 }
@@ -206,7 +231,7 @@ impl HResult {
             tally.incident(format!(
                 "{} of {runs} runs of `{id}` failed: {}",
                 failed.len(),
-                kinds.into_iter().collect::<Vec<_>>().join(", ")
+                quoted(&kinds.into_iter().collect::<Vec<_>>().join(", "))
             ));
         }
         let mut rest = self.rest;
@@ -224,7 +249,7 @@ impl HQuantity {
         } else {
             Err(FormatError::UnknownUnit {
                 of: of.to_owned(),
-                unit: self.unit,
+                unit: quoted(&self.unit),
                 known: "second for times, byte for memory",
             })
         }
@@ -240,7 +265,7 @@ fn ending(exit_code: &Value) -> String {
     if exit_code.is_null() {
         "no exit code".to_owned()
     } else {
-        format!("exit code {exit_code}")
+        format!("exit code {}", quoted(&exit_code.to_string()))
     }
 }
 
@@ -257,49 +282,45 @@ mod tests {
     const CUT: &[u8] = include_bytes!("../../../tests/fixtures/formats/hyperfine/cut.json");
 
     #[test]
-    fn every_run_is_a_value_in_the_order_they_were_made() {
+    fn every_run_that_succeeded_is_a_value() {
         let profile = alone(read, V1_20).unwrap();
         assert_eq!(
             readings(&profile),
             vec![
-                (
-                    "./search corpus (cache=cold)/time",
-                    Unit::Ns,
-                    vec![5e8, 2.5e8, 3.75e8]
-                ),
-                ("./search corpus (cache=cold)/user", Unit::Ns, vec![2.5e8]),
-                ("./search corpus (cache=cold)/system", Unit::Ns, vec![6.25e7]),
+                ("./search corpus (cache=cold)/time", Unit::Ns, vec![5e8]),
                 (
                     "./search corpus (cache=cold)/memory",
                     Unit::Bytes,
-                    vec![1_048_576.0, 1_052_672.0, 1_048_576.0]
+                    vec![1_048_576.0]
                 ),
                 (
                     "./search corpus (cache=warm)/time",
                     Unit::Ns,
                     vec![1.875e8, 1.875e8]
                 ),
-                ("./search corpus (cache=warm)/user", Unit::Ns, vec![1.25e8]),
-                ("./search corpus (cache=warm)/system", Unit::Ns, vec![6.25e7]),
+                ("./search corpus (cache=warm)/user/mean", Unit::Ns, vec![1.25e8]),
+                ("./search corpus (cache=warm)/system/mean", Unit::Ns, vec![6.25e7]),
             ],
             "memory is zero where it is not known"
         );
-        assert_eq!(
-            settings(&profile),
-            [
-                ("./search corpus (cache=cold)/cache", "cold"),
-                ("./search corpus (cache=warm)/cache", "warm"),
-            ]
-        );
+        assert!(settings(&profile).is_empty(), "the ids hold the parameters");
         assert_eq!(unknown(&profile), ["./search corpus (cache=cold)/shell"]);
     }
 
     #[test]
-    fn runs_that_failed_are_said() {
+    fn runs_that_failed_and_the_means_they_are_in_are_left_out() {
         let profile = alone(read, V1_20).unwrap();
         assert_eq!(
             profile.incidents,
-            ["2 of 3 runs of `./search corpus (cache=cold)` failed: exit code 1, no exit code"]
+            [
+                "the means of `./search corpus (cache=cold)` are left out: runs that failed are in them",
+                "2 of 3 runs of `./search corpus (cache=cold)` failed: exit code 1, no exit code",
+            ]
+        );
+        let all = br#"{"results": [{"command": "a", "mean": 1, "times": [1, 2], "exit_codes": [1]}]}"#;
+        assert_eq!(
+            alone(read, all).unwrap_err().to_string(),
+            "nothing was measured in this hyperfine: 2 of 2 runs of `a` failed: exit code 1, no exit code"
         );
     }
 
@@ -309,9 +330,9 @@ mod tests {
         assert_eq!(
             readings(&profile),
             vec![
-                ("sort small.txt/time", Unit::Ns, vec![2.5e8]),
-                ("sort small.txt/user", Unit::Ns, vec![1.25e8]),
-                ("sort small.txt/system", Unit::Ns, vec![6.25e7]),
+                ("sort small.txt/time/mean", Unit::Ns, vec![2.5e8]),
+                ("sort small.txt/user/mean", Unit::Ns, vec![1.25e8]),
+                ("sort small.txt/system/mean", Unit::Ns, vec![6.25e7]),
             ]
         );
         assert_eq!(profile.incidents, [""; 0]);
@@ -319,28 +340,22 @@ mod tests {
     }
 
     #[test]
-    fn one_parameter_without_a_name_is_a_setting_too() {
+    fn one_parameter_without_a_name_is_in_the_id_too() {
         let profile = alone(read, V1_6).unwrap();
         assert_eq!(
             readings(&profile),
             vec![
                 ("make -j 1 (parameter=1)/time", Unit::Ns, vec![2.5e8, 5e8, 7.5e8]),
-                ("make -j 1 (parameter=1)/user", Unit::Ns, vec![3.75e8]),
-                ("make -j 1 (parameter=1)/system", Unit::Ns, vec![1.25e8]),
+                ("make -j 1 (parameter=1)/user/mean", Unit::Ns, vec![3.75e8]),
+                ("make -j 1 (parameter=1)/system/mean", Unit::Ns, vec![1.25e8]),
                 ("make -j 2 (parameter=2)/time", Unit::Ns, vec![3.75e8]),
-                ("make -j 2 (parameter=2)/user", Unit::Ns, vec![3.75e8]),
+                ("make -j 2 (parameter=2)/user/mean", Unit::Ns, vec![3.75e8]),
             ]
         );
-        assert_eq!(
-            settings(&profile),
-            [
-                ("make -j 1 (parameter=1)/parameter", "1"),
-                ("make -j 2 (parameter=2)/parameter", "2")
-            ]
-        );
+        assert!(settings(&profile).is_empty());
         assert_eq!(
             profile.incidents,
-            ["1 of 1 values of `make -j 2 (parameter=2)/system` left out: no numbers above zero"]
+            ["1 of 1 values of `make -j 2 (parameter=2)/system/mean` left out: no numbers above zero"]
         );
     }
 
@@ -350,11 +365,12 @@ mod tests {
         assert_eq!(
             readings(&profile),
             vec![
-                ("search/time", Unit::Ns, vec![5e8, 2.5e8]),
-                ("search/user", Unit::Ns, vec![2.5e8, 1.25e8]),
-                ("search/system", Unit::Ns, vec![1.25e8, 6.25e7]),
-                ("search/memory", Unit::Bytes, vec![1_048_576.0, 1_052_672.0]),
-            ]
+                ("search/time", Unit::Ns, vec![5e8]),
+                ("search/user", Unit::Ns, vec![2.5e8]),
+                ("search/system", Unit::Ns, vec![1.25e8]),
+                ("search/memory", Unit::Bytes, vec![1_048_576.0]),
+            ],
+            "the second failed"
         );
         assert_eq!(
             settings(&profile),
@@ -382,6 +398,25 @@ mod tests {
         let twice = br#"{"results": [{"command": "a", "times": [1]}, {"command": "a", "times": [2]}]}"#;
         let profile = alone(read, twice).unwrap();
         assert_eq!(readings(&profile), vec![("a/time", Unit::Ns, vec![1e9, 2e9])]);
+        let other = br#"{"results": [{"name": "n", "command": "a", "times": [1]},
+            {"name": "n", "command": "b", "times": [2]}]}"#;
+        let profile = alone(read, other).unwrap();
+        assert_eq!(readings(&profile), vec![("n/time", Unit::Ns, vec![1e9])]);
+        assert_eq!(
+            profile.incidents,
+            ["another command that is called `n` was left out"]
+        );
+    }
+
+    #[test]
+    fn what_a_command_is_called_is_one_line() {
+        let lines = br#"{"results": [{"command": "sh -c '\n  a'", "times": [1]}]}"#;
+        let profile = alone(read, lines).unwrap();
+        assert!(
+            profile.readings[0].id.starts_with("sh -c '   a' #"),
+            "{profile:?}"
+        );
+        assert!(profile.readings[0].id.ends_with("/time"));
     }
 
     #[test]
@@ -396,8 +431,6 @@ mod tests {
             ids,
             [
                 "./search corpus (cache=cold)/time",
-                "./search corpus (cache=cold)/user",
-                "./search corpus (cache=cold)/system",
                 "./search corpus (cache=cold)/memory",
             ]
         );
@@ -405,6 +438,7 @@ mod tests {
             profile.incidents,
             [
                 "the file is cut off: what is whole before its end was read",
+                "the means of `./search corpus (cache=cold)` are left out: runs that failed are in them",
                 "2 of 3 runs of `./search corpus (cache=cold)` failed: exit code 1, no exit code",
             ]
         );

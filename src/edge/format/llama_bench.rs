@@ -6,6 +6,7 @@
 mod rows;
 
 use super::python_json::{number, text};
+use super::tally::{Incidents, label};
 use super::{FormatError, Written};
 use crate::metric::Metric;
 use crate::profile::{Format, Profile, Reading};
@@ -82,8 +83,8 @@ const PASSED_OVER: [&str; 9] = [
 ];
 
 /// Tokens per second of every test, a value for each repetition: from `samples_ns`, since `samples_ts` has six digits.
-/// CSV, SQL and Markdown have the mean and nothing else, which is the one value there. The first repetition may hold
-/// what happens once, like recording a graph: it is warmed up with a single token.
+/// CSV, SQL and Markdown have the mean and nothing else, which has an id of its own: `pp512/tokens_per_second/mean`.
+/// The first repetition may hold what happens once, like recording a graph: it is warmed up with a single token.
 ///
 /// # Errors
 /// [`FormatError::Foreign`] if no row is a test, [`FormatError::Nothing`] if there are none or none has a time.
@@ -95,15 +96,13 @@ pub(super) fn read(written: Written<'_>) -> Result<Profile, FormatError> {
     let rows = rows::read(written.bytes)
         .ok_or_else(|| foreign("no line of it begins a list, a table or a statement with tests"))?;
     let has_rows = !rows.rows.is_empty();
-    let mut profile = Profile {
-        incidents: rows.incidents,
-        ..Profile::default()
-    };
+    let mut profile = Profile::default();
+    let mut incidents = rows.incidents;
     let mut tests = Vec::new();
     for (index, row) in rows.rows.into_iter().enumerate() {
         match Test::of(row, &mut profile) {
             Some(test) => tests.push(test),
-            None => profile.incidents.push(format!(
+            None => incidents.push(format!(
                 "whole row {} is left out: it does not tell n_prompt and n_gen",
                 index + 1
             )),
@@ -114,15 +113,17 @@ pub(super) fn read(written: Written<'_>) -> Result<Profile, FormatError> {
     }
     let ids = told_apart(&tests, &mut profile.settings);
     for (id, test) in ids.into_iter().zip(tests) {
-        let values = test.rates(&id, &mut profile.incidents);
+        let values = test.rates(&id, &mut incidents);
         if !values.is_empty() {
+            let mean = if test.samples_ns.is_empty() { "/mean" } else { "" };
             profile.readings.push(Reading {
-                id: format!("{id}/tokens_per_second"),
+                id: format!("{id}/tokens_per_second{mean}"),
                 metric: Metric::rate(),
                 values,
             });
         }
     }
+    profile.incidents = incidents.into_sentences();
     if profile.readings.is_empty() {
         return Err(FormatError::Nothing {
             format: Format::LlamaBench,
@@ -192,7 +193,7 @@ impl Test {
 
     /// Tokens per second of every repetition, or their mean.
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 tokens")]
-    fn rates(&self, id: &str, incidents: &mut Vec<String>) -> Vec<f64> {
+    fn rates(&self, id: &str, incidents: &mut Incidents) -> Vec<f64> {
         let is_rate = |rate: &f64| rate.is_finite() && *rate > 0.0;
         let rate = |ns: f64| Some(1e9 * self.tokens as f64 / ns).filter(is_rate);
         if self.samples_ns.is_empty() {
@@ -273,7 +274,7 @@ fn divides(key: &str, names: &[String], tests: &[Test]) -> bool {
 fn setting(value: &Value) -> Option<String> {
     match value {
         Value::Bool(flag) => Some(u8::from(*flag).to_string()),
-        other => text(other),
+        other => text(other).map(|text| label(&text)),
     }
 }
 
@@ -308,6 +309,14 @@ mod tests {
             id: format!("{id}/tokens_per_second"),
             metric: Metric::rate(),
             values: values.to_vec(),
+        }
+    }
+
+    fn mean(id: &str, value: f64) -> Reading {
+        Reading {
+            id: format!("{id}/tokens_per_second/mean"),
+            metric: Metric::rate(),
+            values: vec![value],
         }
     }
 
@@ -420,8 +429,8 @@ mod tests {
     }
 
     #[test]
-    fn csv_and_sql_have_the_mean_of_the_rates() {
-        let means = [rate("pp512", &[9120.0]), rate("tg128@d4096", &[144.0])];
+    fn csv_and_sql_have_the_mean_of_the_rates_which_is_called_so() {
+        let means = [mean("pp512", 9120.0), mean("tg128@d4096", 144.0)];
         let json = profile(fixture!("2026.json"));
         for bytes in [&fixture!("2026.csv")[..], fixture!("2026.sql")] {
             let profile = profile(bytes);
@@ -430,7 +439,7 @@ mod tests {
             assert!(profile.incidents.is_empty(), "{:?}", profile.incidents);
             assert!(profile.unknown.is_empty(), "{:?}", profile.unknown);
         }
-        let means = [rate("pp512", &[2280.0]), rate("tg128", &[126.5])];
+        let means = [mean("pp512", 2280.0), mean("tg128", 126.5)];
         for bytes in [&fixture!("2023.csv")[..], fixture!("2023.sql")] {
             assert_eq!(profile(bytes).readings, means);
         }
@@ -442,7 +451,7 @@ mod tests {
         let profile = profile(fixture!("2026.md"));
         assert_eq!(
             profile.readings,
-            [rate("pp512", &[9120.0]), rate("tg128@d4096", &[144.0])]
+            [mean("pp512", 9120.0), mean("tg128@d4096", 144.0)]
         );
         assert_eq!(
             settings(&profile),
@@ -457,7 +466,7 @@ mod tests {
         );
         assert!(profile.unknown.is_empty(), "{:?}", profile.unknown);
         assert!(profile.incidents.is_empty(), "{:?}", profile.incidents);
-        assert_eq!(old.readings, [rate("pp512", &[2280.0]), rate("tg128", &[126.5])]);
+        assert_eq!(old.readings, [mean("pp512", 2280.0), mean("tg128", 126.5)]);
     }
 
     #[test]
@@ -562,21 +571,42 @@ mod tests {
 
     #[test]
     fn without_repetitions_the_mean_is_the_value() {
-        let mean = |fields: &str| {
+        let told = |fields: &str| {
             let text = format!("{{\"n_prompt\":0,\"n_gen\":8,{fields}}}");
             alone(read, text.as_bytes()).map(|profile| profile.readings)
         };
-        assert_eq!(mean(r#""avg_ns":1000"#).unwrap(), [rate("tg8", &[8e6])]);
+        assert_eq!(told(r#""avg_ns":1000"#).unwrap(), [mean("tg8", 8e6)]);
         assert_eq!(
-            mean(r#""avg_ns":1000,"avg_ts":7.5,"samples_ns":[]"#).unwrap(),
-            [rate("tg8", &[7.5])]
+            told(r#""avg_ns":1000,"avg_ts":7.5,"samples_ns":[]"#).unwrap(),
+            [mean("tg8", 7.5)]
         );
         for nothing in [r#""avg_ns":0"#, r#""avg_ts":"nan""#, r#""avg_ts":"inf""#] {
             assert_eq!(
-                mean(nothing).unwrap_err().to_string(),
+                told(nothing).unwrap_err().to_string(),
                 "nothing was measured in this llama-bench: tg8 is left out: it tells no time above zero"
             );
         }
+    }
+
+    #[test]
+    fn of_many_rows_that_cannot_be_read_twenty_are_told() {
+        let rows = "{\"n_prompt\":1}\n".repeat(30) + &lines(&["\"poll\":1"]);
+        let incidents = profile(rows.as_bytes()).incidents;
+        assert_eq!(incidents.len(), 21);
+        assert_eq!(
+            incidents[19],
+            "whole row 20 is left out: it does not tell n_prompt and n_gen"
+        );
+        assert_eq!(incidents[20], "and 10 more like these");
+    }
+
+    #[test]
+    fn a_setting_is_one_line_of_few_characters() {
+        let long = "f".repeat(300);
+        let text = lines(&[&format!("\"model_type\":\"a\\nb\",\"model_filename\":\"{long}\"")]);
+        let settings = profile(text.as_bytes()).settings;
+        assert!(settings["model_type"].starts_with("a b #"), "{settings:?}");
+        assert!(settings["model_filename"].starts_with(&("f".repeat(199) + "… #")));
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use super::json::{self, Document};
 use super::python_json::{number, text};
-use super::tally::{SECOND, Tally};
+use super::tally::{SECOND, Tally, label, quoted};
 use super::{FormatError, Written};
 use crate::metric::Metric;
 use crate::profile::{Format, Profile};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// States are in lists in benchmarks in a list in the document.
 const DEPTH: usize = 4;
@@ -93,6 +93,9 @@ const PROTOCOL: [&str; 8] = [
     "timeout",
 ];
 
+/// How fast the GPU ran meanwhile. It is measured, so no setting, and worth a look where times differ.
+const CLOCK: &str = "nv/cold/sm_clock_rate/mean";
+
 /// Other keys of a benchmark that are known.
 const OF_BENCHMARK: [&str; 5] = ["name", "index", "devices", "axes", "states"];
 
@@ -110,7 +113,7 @@ const OF_STATE: [&str; 9] = [
 ];
 
 /// For each state the time on the GPU and on the host, the time in batches, and rates: every sample where there is a
-/// file with them (`--jsonbin`), the mean otherwise.
+/// file with them (`--jsonbin`), the mean otherwise, whose id says so: `copy/T=I32/gpu_time/mean`.
 ///
 /// # Errors
 /// [`FormatError::Foreign`] and [`FormatError::Nothing`].
@@ -134,25 +137,35 @@ pub(super) fn read(written: Written<'_>) -> Result<Profile, FormatError> {
     }
     let mut tally = Tally::new(incidents);
     about(&root, &mut tally);
-    devices(&root, &benchmarks, &mut tally);
-    for (name, benchmark) in benchmarks {
-        for key in PROTOCOL {
-            if let Some(value) = benchmark.get(key) {
-                tally.setting(&format!("{name}/{key}"), value);
-            }
+    let used: Vec<Vec<String>> = benchmarks
+        .iter()
+        .map(|(_, benchmark)| devices_of(benchmark))
+        .collect();
+    devices(&root, &used, &mut tally);
+    let mut beside = Beside {
+        written,
+        asked: HashSet::new(),
+    };
+    for ((name, benchmark), used) in benchmarks.into_iter().zip(used) {
+        let protocol: BTreeMap<String, String> = PROTOCOL
+            .into_iter()
+            .filter_map(|key| Some((key.to_owned(), benchmark.get(key).and_then(text)?)))
+            .collect();
+        if !tally.record(&format!("{}/", label(name)), protocol) {
+            continue;
         }
         unknown(benchmark, &[&PROTOCOL, &OF_BENCHMARK], name, &mut tally);
         for (own_name, state) in named(benchmark.get("states")) {
-            let id = id(name, own_name, benchmark, state);
+            let id = id(name, own_name, used.len() > 1, state);
             unknown(state, &[&PROTOCOL, &OF_STATE], &id, &mut tally);
             if state.get("is_skipped").and_then(Value::as_bool) == Some(true) {
                 let reason = state.get("skip_reason").and_then(Value::as_str);
                 tally.incident(format!(
                     "`{id}` was skipped: {}",
-                    reason.unwrap_or("no reason is told")
+                    quoted(reason.unwrap_or("no reason is told"))
                 ));
             } else {
-                quantities(&id, state, written, &mut tally);
+                quantities(&id, state, &mut beside, &mut tally);
             }
         }
     }
@@ -201,11 +214,8 @@ fn about(root: &Value, tally: &mut Tally) {
 }
 
 /// What is told about the devices that were used.
-fn devices(root: &Value, benchmarks: &[(&str, &Value)], tally: &mut Tally) {
-    let used: BTreeSet<String> = benchmarks
-        .iter()
-        .flat_map(|(_, benchmark)| devices_of(benchmark))
-        .collect();
+fn devices(root: &Value, used: &[Vec<String>], tally: &mut Tally) {
+    let used: BTreeSet<&String> = used.iter().flatten().collect();
     for device in root
         .get("devices")
         .and_then(Value::as_array)
@@ -218,11 +228,11 @@ fn devices(root: &Value, benchmarks: &[(&str, &Value)], tally: &mut Tally) {
         let prefix = if used.len() == 1 {
             "device".to_owned()
         } else {
-            format!("device {id}")
+            format!("device {}", label(&id))
         };
         for (key, value) in device.as_object().into_iter().flatten() {
             if key != "id" {
-                tally.setting(&format!("{prefix}/{key}"), value);
+                tally.setting(&format!("{prefix}/{}", label(key)), value);
             }
         }
     }
@@ -234,28 +244,29 @@ fn devices_of(benchmark: &Value) -> Vec<String> {
     devices.into_iter().flatten().filter_map(text).collect()
 }
 
-/// The benchmark, the values of its axes, and the device where it is not the only one.
-fn id(name: &str, own_name: &str, benchmark: &Value, state: &Value) -> String {
+/// The benchmark, the values of its axes, and the device where there are `several`.
+fn id(name: &str, own_name: &str, several: bool, state: &Value) -> String {
     let device = state.get("device").and_then(text);
     let device = device
-        .filter(|_| devices_of(benchmark).len() > 1)
+        .filter(|_| several)
         .map(|device| format!("Device={device}"));
     let axes = named(state.get("axis_values")).into_iter().map(|(axis, value)| {
         let value = value.get("value").and_then(text);
         format!("{axis}={}", value.as_deref().unwrap_or("null"))
     });
     let point: Vec<String> = device.into_iter().chain(axes).collect();
+    let name = label(name);
     match (point.is_empty(), own_name) {
-        (false, _) => format!("{name}/{}", point.join(",")),
+        (false, _) => format!("{name}/{}", label(&point.join(","))),
         (true, own_name) if !own_name.is_empty() && state.get("axis_values").is_none() => {
-            format!("{name}/{own_name}")
+            format!("{name}/{}", label(own_name))
         }
-        (true, _) => name.to_owned(),
+        (true, _) => name,
     }
 }
 
 /// Everything that one state measured.
-fn quantities(id: &str, state: &Value, written: Written<'_>, tally: &mut Tally) {
+fn quantities(id: &str, state: &Value, beside: &mut Beside<'_>, tally: &mut Tally) {
     let summaries = named(state.get("summaries"));
     let find = |tags: &[&str]| {
         let mut tags = tags.iter();
@@ -264,7 +275,7 @@ fn quantities(id: &str, state: &Value, written: Written<'_>, tally: &mut Tally) 
     };
     for quantity in &QUANTITIES {
         let reading = format!("{id}/{}", quantity.name);
-        let samples = find(quantity.samples).and_then(|summary| samples(&reading, summary, written, tally));
+        let samples = find(quantity.samples).and_then(|summary| samples(&reading, summary, beside, tally));
         if let Some(samples) = samples {
             for sample in samples {
                 tally.add(&reading, (quantity.metric)(), f64::from(sample) * quantity.scale);
@@ -272,55 +283,79 @@ fn quantities(id: &str, state: &Value, written: Written<'_>, tally: &mut Tally) 
         } else if let Some(mean) = find(quantity.means).and_then(|summary| datum(summary, "value")) {
             // What is no number, as after no sample at all, was `null` before it was text.
             let mean = number(mean).unwrap_or(f64::NAN);
+            let reading = format!("{reading}/mean");
             tally.add(&reading, (quantity.metric)(), mean * quantity.scale);
         }
     }
     for (tag, summary) in &summaries {
-        if !is_own(tag) {
-            let value = datum(summary, "value").unwrap_or(summary);
+        let value = datum(summary, "value").unwrap_or(summary);
+        if *tag == CLOCK {
+            tally.unknown(format!("{id}/sm_clock_rate"), value.clone());
+        } else if !is_own(tag) {
             tally.unknown(format!("{id}/{tag}"), value.clone());
         }
     }
 }
 
 /// The samples of a summary in seconds: little-endian `f32` in a file of their own. Absent, with an incident, if they
-/// cannot be this state's.
-fn samples(reading: &str, summary: &Value, written: Written<'_>, tally: &mut Tally) -> Option<Vec<f32>> {
+/// cannot be this state's. What does not tell how many there are names no file that is looked for.
+fn samples(reading: &str, summary: &Value, beside: &mut Beside<'_>, tally: &mut Tally) -> Option<Vec<f32>> {
     let name = datum(summary, "filename")?.as_str()?;
-    let Some(bytes) = beside(written, name) else {
+    let file = quoted(name);
+    let told = datum(summary, "size")
+        .and_then(text)
+        .and_then(|size| size.parse::<usize>().ok());
+    let Some(told) = told else {
         tally.incident(format!(
-            "the samples of `{reading}` are not there (`{name}`): their mean was read"
+            "how many samples of `{reading}` are in `{file}` is not told: their mean was read"
+        ));
+        return None;
+    };
+    let Some(bytes) = beside.read(name) else {
+        tally.incident(format!(
+            "the samples of `{reading}` are not there (`{file}`): their mean was read"
         ));
         return None;
     };
     let (samples, rest) = bytes.as_chunks::<4>();
-    let told = datum(summary, "size")
-        .and_then(text)
-        .and_then(|size| size.parse::<usize>().ok());
-    let told = told.unwrap_or(samples.len());
     if samples.len() > told {
         tally.incident(format!(
-            "`{name}` holds {} samples where `{reading}` has {told}: it is from another run, and the mean was read",
+            "`{file}` holds {} samples where `{reading}` has {told}: it is from another run, and the mean was read",
             samples.len()
         ));
         return None;
     }
     if samples.len() < told || !rest.is_empty() {
         tally.incident(format!(
-            "`{name}` is cut off: {} of {told} samples were read",
+            "`{file}` is cut off: {} of {told} samples were read",
             samples.len()
         ));
     }
     (!samples.is_empty()).then(|| samples.iter().copied().map(f32::from_le_bytes).collect())
 }
 
-/// NVBench writes names as seen from where it ran. So if the JSON was written to another folder, or was moved, only the
-/// last folder and the file are as they were.
-fn beside(written: Written<'_>, name: &str) -> Option<Vec<u8>> {
-    (written.beside)(name).or_else(|| {
-        let (at, _) = name.rmatch_indices(['/', '\\']).nth(1)?;
-        (written.beside)(&name[at + 1..])
-    })
+/// Files beside the first one.
+struct Beside<'a> {
+    written: Written<'a>,
+    /// Names that were asked for. A file belongs to one state: who names it again is given nothing, or else few bytes
+    /// could fill the memory.
+    asked: HashSet<String>,
+}
+
+impl Beside<'_> {
+    /// NVBench writes names as seen from where it ran. So if the JSON was written to another folder, or was moved, only
+    /// the last folder and the file are as they were.
+    fn read(&mut self, name: &str) -> Option<Vec<u8>> {
+        self.once(name).or_else(|| {
+            let (at, _) = name.rmatch_indices(['/', '\\']).nth(1)?;
+            self.once(&name[at + 1..])
+        })
+    }
+
+    fn once(&mut self, name: &str) -> Option<Vec<u8>> {
+        let is_new = self.asked.insert(name.to_owned());
+        is_new.then(|| (self.written.beside)(name))?
+    }
 }
 
 /// Whether a summary is one of NVBench's own: sizes, spreads, clocks and the like.
@@ -381,22 +416,22 @@ mod tests {
             readings(&profile),
             vec![
                 (
-                    "softmax/Device=0,T=F16,Columns=4096/gpu_time",
+                    "softmax/Device=0,T=F16,Columns=4096/gpu_time/mean",
                     Unit::Ns,
                     vec![61_035.156_25]
                 ),
                 (
-                    "softmax/Device=0,T=F16,Columns=4096/cpu_time",
+                    "softmax/Device=0,T=F16,Columns=4096/cpu_time/mean",
                     Unit::Ns,
                     vec![122_070.312_5]
                 ),
                 (
-                    "softmax/Device=0,T=F16,Columns=4096/batch_gpu_time",
+                    "softmax/Device=0,T=F16,Columns=4096/batch_gpu_time/mean",
                     Unit::Ns,
                     vec![30_517.578_125]
                 ),
                 (
-                    "softmax/Device=0,T=F16,Columns=4096/bytes_per_second",
+                    "softmax/Device=0,T=F16,Columns=4096/bytes_per_second/mean",
                     Unit::PerSecond,
                     vec![4.398e12]
                 ),
@@ -412,7 +447,7 @@ mod tests {
             [
                 "`softmax/Device=1,T=F16,Columns=4096` was skipped: Deadlock detected: missing \
                  nvbench::exec_tag::sync?",
-                "1 of 1 values of `throttled/gpu_time` left out: no numbers above zero",
+                "1 of 1 values of `throttled/gpu_time/mean` left out: no numbers above zero",
             ]
         );
     }
@@ -456,7 +491,21 @@ mod tests {
         let kept = profile.unknown.values().next().unwrap();
         assert_eq!(kept, &Value::from("40"));
         let profile = with_times(MOVED, TIMES);
-        assert_eq!(unknown(&profile), ["decode/stream_priority"]);
+        assert_eq!(
+            unknown(&profile),
+            ["decode/sm_clock_rate", "decode/stream_priority"]
+        );
+    }
+
+    #[test]
+    fn how_fast_the_gpu_ran_is_kept_and_no_setting() {
+        let profile = with_times(MOVED, TIMES);
+        assert_eq!(profile.unknown["decode/sm_clock_rate"], "1905000000");
+        assert!(
+            settings(&profile)
+                .iter()
+                .all(|(key, _)| !key.contains("sm_clock_rate"))
+        );
     }
 
     #[test]
@@ -465,15 +514,15 @@ mod tests {
         assert_eq!(
             readings(&profile),
             vec![
-                ("copy/BlockSize=256/gpu_time", Unit::Ns, vec![488_281.25]),
-                ("copy/BlockSize=256/cpu_time", Unit::Ns, vec![976_562.5]),
+                ("copy/BlockSize=256/gpu_time/mean", Unit::Ns, vec![488_281.25]),
+                ("copy/BlockSize=256/cpu_time/mean", Unit::Ns, vec![976_562.5]),
             ]
         );
         assert_eq!(profile.settings["device/name"], "Tesla V100");
         assert_eq!(unknown(&profile), [""; 0]);
         assert_eq!(
             profile.incidents,
-            ["1 of 1 values of `copy/BlockSize=256/batch_gpu_time` left out: no numbers above zero"],
+            ["1 of 1 values of `copy/BlockSize=256/batch_gpu_time/mean` left out: no numbers above zero"],
             "what is no number was `null`"
         );
     }
@@ -484,9 +533,9 @@ mod tests {
         assert_eq!(
             readings(&profile),
             vec![
-                ("copy/T=I32/gpu_time", Unit::Ns, vec![488_281.25]),
+                ("copy/T=I32/gpu_time/mean", Unit::Ns, vec![488_281.25]),
                 (
-                    "copy/T=I32/items_per_second",
+                    "copy/T=I32/items_per_second/mean",
                     Unit::PerSecond,
                     vec![2_097_152_000.0]
                 ),
@@ -516,7 +565,7 @@ mod tests {
         let mean = [1_430.511_474_609_375];
         assert_eq!(
             readings(&profile),
-            vec![("decode/gpu_time", Unit::Ns, mean.to_vec())]
+            vec![("decode/gpu_time/mean", Unit::Ns, mean.to_vec())]
         );
         assert_eq!(
             profile.incidents,
@@ -529,7 +578,7 @@ mod tests {
         let profile = with_times(MOVED, &of_another_run);
         assert_eq!(
             readings(&profile),
-            vec![("decode/gpu_time", Unit::Ns, mean.to_vec())]
+            vec![("decode/gpu_time/mean", Unit::Ns, mean.to_vec())]
         );
         assert_eq!(
             profile.incidents,
@@ -537,6 +586,79 @@ mod tests {
                 "`out/samples.json-bin/0.bin` holds 6 samples where `decode/gpu_time` has 3: it is from \
                  another run, and the mean was read"
             ]
+        );
+    }
+
+    #[test]
+    fn a_file_is_asked_for_once_and_only_if_its_size_is_told() {
+        let state = |size: &str| {
+            format!(
+                r#"{{"name": "s", "summaries": [
+                {{"tag": "nv/json/bin:nv/cold/sample_times",
+                "data": [{{"name": "filename", "value": "t.bin"}}{size}]}},
+                {{"tag": "nv/cold/time/gpu/mean", "data": [{{"name": "value", "value": "0.5"}}]}}]}}"#
+            )
+        };
+        let read_with = |states: &[String]| {
+            let asked = std::cell::Cell::new(0);
+            let text = format!(
+                r#"{{"benchmarks": [{{"name": "b", "states": [{}]}}]}}"#,
+                states.join(", ")
+            );
+            let profile = read(Written {
+                bytes: text.as_bytes(),
+                beside: &|_: &str| {
+                    asked.set(asked.get() + 1);
+                    Some(1.0_f32.to_le_bytes().to_vec())
+                },
+            });
+            (profile.unwrap(), asked.get())
+        };
+        let (profile, asked) = read_with(&[state("")]);
+        assert_eq!(asked, 0);
+        assert_eq!(
+            readings(&profile),
+            vec![("b/s/gpu_time/mean", Unit::Ns, vec![5e8])]
+        );
+        assert_eq!(
+            profile.incidents,
+            ["how many samples of `b/s/gpu_time` are in `t.bin` is not told: their mean was read"]
+        );
+        let sized = state(r#", {"name": "size", "value": "1"}"#);
+        let (profile, asked) = read_with(&[sized.clone(), sized]);
+        assert_eq!(asked, 1);
+        assert_eq!(
+            readings(&profile),
+            vec![
+                ("b/s/gpu_time", Unit::Ns, vec![1e9]),
+                ("b/s/gpu_time/mean", Unit::Ns, vec![5e8]),
+            ]
+        );
+        assert_eq!(
+            profile.incidents,
+            ["the samples of `b/s/gpu_time` are not there (`t.bin`): their mean was read"]
+        );
+    }
+
+    #[test]
+    fn a_second_benchmark_of_the_same_name_is_left_out_if_it_was_measured_in_another_way() {
+        let benchmark = |samples: u32, mean: f64| {
+            format!(
+                r#"{{"name": "b", "min_samples": {samples}, "states": [{{"summaries": [
+                {{"tag": "nv/cold/time/gpu/mean", "data": [{{"name": "value", "value": "{mean}"}}]}}]}}]}}"#
+            )
+        };
+        let benchmarks = [benchmark(10, 0.5), benchmark(20, 0.25), benchmark(10, 1.0)].join(", ");
+        let text = format!(r#"{{"benchmarks": [{benchmarks}]}}"#);
+        let profile = alone(read, text.as_bytes()).unwrap();
+        assert_eq!(
+            readings(&profile),
+            vec![("b/gpu_time/mean", Unit::Ns, vec![5e8, 1e9])]
+        );
+        assert_eq!(settings(&profile), [("b/min_samples", "10")]);
+        assert_eq!(
+            profile.incidents,
+            ["a record of `b` was left out: its `min_samples` is 20, and 10 in the first"]
         );
     }
 
@@ -565,10 +687,10 @@ mod tests {
         assert_eq!(
             ids,
             [
-                "softmax/Device=0,T=F16,Columns=4096/gpu_time",
-                "softmax/Device=0,T=F16,Columns=4096/cpu_time",
-                "softmax/Device=0,T=F16,Columns=4096/batch_gpu_time",
-                "softmax/Device=0,T=F16,Columns=4096/bytes_per_second",
+                "softmax/Device=0,T=F16,Columns=4096/gpu_time/mean",
+                "softmax/Device=0,T=F16,Columns=4096/cpu_time/mean",
+                "softmax/Device=0,T=F16,Columns=4096/batch_gpu_time/mean",
+                "softmax/Device=0,T=F16,Columns=4096/bytes_per_second/mean",
             ]
         );
         assert_eq!(
@@ -621,7 +743,7 @@ mod tests {
             "devices": 1, "states": [3, {"summaries": [{"tag": 5, "data": 1}, {"tag": "nv/cold/time/gpu/mean",
             "data": [{"name": "value", "value": "0.5"}]}]}]}}}"#;
         let profile = alone(read, odd.as_bytes()).unwrap();
-        assert_eq!(readings(&profile), vec![("b/gpu_time", Unit::Ns, vec![5e8])]);
+        assert_eq!(readings(&profile), vec![("b/gpu_time/mean", Unit::Ns, vec![5e8])]);
         assert_eq!(
             profile.incidents,
             ["the file has version 2, which is newer than 1: some of it may be misunderstood"]

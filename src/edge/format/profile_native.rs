@@ -5,7 +5,7 @@
 
 mod pairs;
 
-use super::tally::MILLISECOND;
+use super::tally::{Incidents, MILLISECOND, label};
 use super::{FormatError, Written};
 use crate::metric::Metric;
 use crate::profile::{Format, Generation, Profile, Reading};
@@ -44,8 +44,8 @@ const MS_PER_TOKEN: &str = "ms_per_token";
 const FIRST: &str = "time_to_first_token";
 const RATE: &str = "tokens_per_second";
 
-/// A value of each figure for each run, all times in nanoseconds; then the counters, a sum over all runs. The median of
-/// the runs is used where no run is told: of an even number it is the larger one.
+/// A value of each figure for each run, all times in nanoseconds; then the counters, a sum over all runs. Where no run
+/// is told there is their median, of an even number the larger one, with an id of its own: `ms_per_token/median`.
 ///
 /// # Errors
 /// [`FormatError::Foreign`] without a line of this program, [`FormatError::Nothing`] without a time,
@@ -69,11 +69,14 @@ pub(super) fn read(written: Written<'_>) -> Result<Profile, FormatError> {
 /// What the lines have told so far.
 #[derive(Default)]
 struct Told {
-    /// Settings, unknown lines and incidents; readings and generations come last.
+    /// Settings and unknown lines; readings and generations come last.
     profile: Profile,
+    incidents: Incidents,
     /// A line was one of this program.
     is_known: bool,
     runs: Vec<Window>,
+    /// Runs that are told and left out.
+    passed_over: usize,
     median: Option<Window>,
     /// Runs that the line with the median tells.
     announced: Option<usize>,
@@ -151,7 +154,16 @@ impl Told {
             let token = wall * MILLISECOND / f64::from(tokens);
             window.token = Some(token);
             window.rate = Some(1e9 / token);
-            self.setting("decode_tokens", &tokens.to_string());
+            let tokens = tokens.to_string();
+            let first = self.profile.settings.get("decode_tokens").cloned();
+            if let Some(first) = first.filter(|first| *first != tokens) {
+                self.passed_over += 1;
+                self.incident(format!(
+                    "a run is left out: it has {tokens} steady tokens, and the first has {first}"
+                ));
+                return Ok(());
+            }
+            self.setting("decode_tokens", &tokens);
         }
         for (key, value) in pairs {
             match key {
@@ -233,9 +245,10 @@ impl Told {
         }
     }
 
+    /// The first counts.
     fn setting(&mut self, key: &str, value: &str) {
         let settings = &mut self.profile.settings;
-        settings.entry(key.to_owned()).or_insert_with(|| value.to_owned());
+        settings.entry(label(key)).or_insert_with(|| label(value));
     }
 
     fn unknown(&mut self, key: String, value: &str) {
@@ -243,7 +256,7 @@ impl Told {
     }
 
     fn incident(&mut self, sentence: String) {
-        self.profile.incidents.push(sentence);
+        self.incidents.push(sentence);
     }
 
     fn into_profile(mut self) -> Result<Profile, FormatError> {
@@ -253,26 +266,38 @@ impl Told {
                 found: "no line of it is one of `profile_native`".to_owned(),
             });
         }
-        let runs = self.runs.len();
+        let runs = self.runs.len() + self.passed_over;
         if runs > 0 && self.median.is_none() {
             self.incident("no steady_median follows the runs: some may be missing".to_owned());
         }
         if let Some(announced) = self.announced.filter(|announced| runs > 0 && *announced != runs) {
             self.incident(format!("{runs} of {announced} runs are told"));
         }
+        let mut ids = [MS_PER_TOKEN, FIRST, RATE].map(str::to_owned);
         if self.runs.is_empty() {
             self.runs.extend(self.median);
+            ids = ids.map(|id| id + "/median");
         }
         let column = |of: fn(&Window) -> Option<f64>| self.runs.iter().filter_map(of).collect::<Vec<f64>>();
         let whole = |of: fn(&Whole) -> f64| self.whole.iter().map(of).collect::<Vec<f64>>();
+        let [token, first, rate] = ids;
         let figures = [
-            (MS_PER_TOKEN, Metric::time(), column(|run| run.token)),
-            (FIRST, Metric::time(), column(|run| run.first)),
-            (RATE, Metric::rate(), column(|run| run.rate)),
-            ("whole/ms_per_token", Metric::time(), whole(|all| all.token)),
-            ("whole/tokens_per_second", Metric::rate(), whole(|all| all.rate)),
+            (token, Metric::time(), column(|run| run.token)),
+            (first, Metric::time(), column(|run| run.first)),
+            (rate, Metric::rate(), column(|run| run.rate)),
+            (
+                "whole/ms_per_token".to_owned(),
+                Metric::time(),
+                whole(|all| all.token),
+            ),
+            (
+                "whole/tokens_per_second".to_owned(),
+                Metric::rate(),
+                whole(|all| all.rate),
+            ),
         ];
         let mut profile = self.profile;
+        let mut incidents = self.incidents;
         for (id, metric, told) in figures {
             let count = told.len();
             let values: Vec<f64> = told
@@ -280,29 +305,26 @@ impl Told {
                 .filter(|value| value.is_finite() && *value > 0.0)
                 .collect();
             if values.len() < count {
-                profile.incidents.push(format!(
+                incidents.push(format!(
                     "{} of {count} values of {id} are left out: they are not above zero",
                     count - values.len()
                 ));
             }
             if !values.is_empty() {
-                profile.readings.push(Reading {
-                    id: id.to_owned(),
-                    metric,
-                    values,
-                });
+                profile.readings.push(Reading { id, metric, values });
             }
         }
         if profile.readings.is_empty() {
-            let why = profile.incidents.into_iter().next();
+            let why = incidents.into_sentences().into_iter().next();
             return Err(FormatError::Nothing {
                 format: Format::ProfileNative,
                 why: why.unwrap_or_else(|| "it has neither a steady_run nor a throughput line".to_owned()),
             });
         }
-        for (id, count) in self.counters {
+        for (name, count) in self.counters {
+            let id = label(&name);
             if [MS_PER_TOKEN, FIRST, RATE].contains(&id.as_str()) {
-                profile.incidents.push(format!(
+                incidents.push(format!(
                     "the counter `{id}` is left out: it is called like a figure"
                 ));
                 continue;
@@ -315,6 +337,7 @@ impl Told {
                 values,
             });
         }
+        profile.incidents = incidents.into_sentences();
         if !self.ids.is_empty() || self.prefix_hit_tokens.is_some() {
             profile.generations.push(Generation {
                 ids: self.ids,
@@ -413,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_run_is_told_the_median_is_the_value() {
+    fn where_no_run_is_told_the_median_is_the_value_and_is_called_so() {
         let text = fixture!("steady.txt");
         let median: String = text
             .lines()
@@ -424,9 +447,9 @@ mod tests {
         assert_eq!(
             readings(&profile),
             [
-                ("ms_per_token", Unit::Ns, vec![1.5e6]),
-                ("time_to_first_token", Unit::Ns, vec![4.1 * 1e6]),
-                ("tokens_per_second", Unit::PerSecond, vec![1000.0]),
+                ("ms_per_token/median", Unit::Ns, vec![1.5e6]),
+                ("time_to_first_token/median", Unit::Ns, vec![4.1 * 1e6]),
+                ("tokens_per_second/median", Unit::PerSecond, vec![1000.0]),
             ]
         );
         assert!(profile.incidents.is_empty(), "{:?}", profile.incidents);
@@ -581,6 +604,37 @@ mod tests {
                 "the last line was cut off",
                 "no steady_median follows the runs: some may be missing",
             ]
+        );
+    }
+
+    #[test]
+    fn a_run_of_another_number_of_tokens_is_no_repetition() {
+        let text = fixture!("steady.txt").replacen("decode_tokens=56", "decode_tokens=12", 1);
+        let profile = profile(&text);
+        let token = 56.0 * 1e6 / 12.0;
+        assert_eq!(readings(&profile)[0], ("ms_per_token", Unit::Ns, vec![token]));
+        assert_eq!(profile.settings["decode_tokens"], "12");
+        assert_eq!(
+            profile.incidents,
+            ["a run is left out: it has 56 steady tokens, and the first has 12"]
+        );
+    }
+
+    #[test]
+    fn of_many_lines_that_cannot_be_read_twenty_are_told() {
+        let text = fixture!("steady.txt").to_owned() + &"generated_token_ids: [x]\n".repeat(30);
+        let incidents = profile(&text).incidents;
+        assert_eq!(incidents.len(), 21);
+        assert_eq!(incidents[20], "and 10 more like these");
+    }
+
+    #[test]
+    fn settings_are_short() {
+        let text = fixture!("steady.txt").replace("model=tiny", &format!("model={}", "m".repeat(300)));
+        let settings = profile(&text).settings;
+        assert!(
+            settings["model"].starts_with(&("m".repeat(199) + "… #")),
+            "{settings:?}"
         );
     }
 

@@ -2,6 +2,7 @@
 //! of a log between.
 
 use super::FormatError;
+use super::tally::quoted;
 use crate::profile::Format;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -28,7 +29,7 @@ impl Found {
     /// the end is missing, the last value holds what was whole of it: a number that the file ends with is none, since
     /// digits may be missing.
     pub(super) fn read(bytes: &[u8]) -> Self {
-        let bytes = quoted(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes));
+        let bytes = in_quotes(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes));
         let mut found = Self {
             objects: Vec::new(),
             incidents: Vec::new(),
@@ -91,13 +92,28 @@ impl Found {
                 let keys: Vec<String> = first
                     .keys()
                     .take(KEYS_NAMED)
-                    .map(|key| format!("`{}`", key.chars().take(40).collect::<String>()))
+                    .map(|key| format!("`{}`", quoted(key).chars().take(40).collect::<String>()))
                     .collect();
                 let more = if first.len() > KEYS_NAMED { ", …" } else { "" };
                 format!("its first JSON object has the keys {}{more}", keys.join(", "))
             }
         };
         FormatError::Foreign { format, found }
+    }
+}
+
+/// What is told under some of the keys of an object, which are taken out, as settings are written: each with `path` in
+/// front.
+pub(super) fn take_texts(
+    fields: &mut Fields,
+    path: &str,
+    keys: &[&str],
+    into: &mut BTreeMap<String, String>,
+) {
+    for key in keys {
+        if let Some(told) = fields.remove(*key).as_ref().and_then(text) {
+            into.insert(format!("{path}{key}"), told);
+        }
     }
 }
 
@@ -143,7 +159,7 @@ pub(super) fn text(value: &Value) -> Option<String> {
 
 /// The same bytes with [`NO_NUMBERS`] in quotation marks. A line's end ends a string, so that one stray quotation mark
 /// in a log does not turn all that follows inside out; in JSON no string goes over a line's end.
-fn quoted(bytes: &[u8]) -> Vec<u8> {
+fn in_quotes(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut inside = false;
     let mut escaped = false;

@@ -5,7 +5,7 @@
 //! from a graph.
 
 use super::python_json::{Fields, Found, text};
-use super::tally::{SECOND, Tally};
+use super::tally::{SECOND, Tally, label};
 use super::{FormatError, Written};
 use crate::profile::{Format, Profile};
 use std::collections::BTreeSet;
@@ -59,7 +59,7 @@ pub(super) fn read(written: Written<'_>) -> Result<Profile, FormatError> {
     for (line, name) in lines.into_iter().zip(names) {
         let name = name
             .filter(|_| named)
-            .map_or(String::new(), |name| format!("{name}/"));
+            .map_or(String::new(), |name| format!("{}/", label(&name)));
         figures(line, &name, &mut tally);
     }
     tally.finish(Format::Sglang)
@@ -71,7 +71,7 @@ fn is_line(fields: &Fields) -> bool {
 
 fn figures(mut line: Fields, name: &str, tally: &mut Tally) {
     let [batch, input, output] =
-        SIZES.map(|size| text(&line.remove(size).unwrap_or_default()).unwrap_or_default());
+        SIZES.map(|size| label(&text(&line.remove(size).unwrap_or_default()).unwrap_or_default()));
     let sizes = format!("{name}b{batch}-in{input}-out{output}");
     for key in TIMES {
         let told = line.remove(key).unwrap_or_default();
@@ -174,6 +174,27 @@ mod tests {
                 ("graph/b1-in8-out4/total_latency", Unit::Ns, vec![2.5e8]),
             ]
         );
+    }
+
+    #[test]
+    fn names_of_any_length_are_one_short_line() {
+        let name = "n".repeat(500);
+        let line = |name: &str| {
+            format!(
+                r#"{{"run_name": "{name}", "batch_size": 1, "input_len": 8, "output_len": 4, "latency": 0.5}}"#
+            )
+        };
+        let lines = [line(&(name.clone() + "1")), line(&(name + "2"))].join("\n");
+        let profile = alone(read, lines.as_bytes()).unwrap();
+        assert_eq!(profile.readings.len(), 2, "two names");
+        for reading in profile.readings {
+            assert!(
+                reading.id.starts_with(&("n".repeat(199) + "… #")),
+                "{}",
+                reading.id
+            );
+            assert!(reading.id.ends_with("/b1-in8-out4/latency"), "{}", reading.id);
+        }
     }
 
     #[test]

@@ -1,17 +1,17 @@
 //! The steady window of a generation: from when each token was known to the time of one (docs/decode.md).
 
-/// Fewest intervals in a window whose 99th percentile is told: with fewer it is the largest and nothing else.
-const FOR_P99: usize = 100;
+/// Fewest intervals whose 99th percentile is told: with fewer it is one of the ten largest, and as good as chance.
+const FOR_P99: usize = 1000;
 
 /// What the window of one generation says.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Steady {
     /// Mean of the intervals, in nanoseconds: what they took together, divided by how many they are. Above zero.
     pub(super) token_ns: f64,
     /// Their median, in nanoseconds; zero where most tokens became known together with the one before.
     pub(super) p50_ns: f64,
-    /// Their 99th percentile, in nanoseconds; absent with fewer than a hundred of them.
-    pub(super) p99_ns: Option<f64>,
+    /// The intervals themselves, in nanoseconds, ascending.
+    pub(super) intervals: Vec<u64>,
 }
 
 impl Steady {
@@ -39,16 +39,23 @@ impl Steady {
         Some(Self {
             token_ns,
             p50_ns: quantile(&intervals, 0.5)?,
-            p99_ns: (intervals.len() >= FOR_P99)
-                .then(|| quantile(&intervals, 0.99))
-                .flatten(),
+            intervals,
         })
     }
 
     /// Tokens a second.
-    pub(super) fn rate(self) -> f64 {
+    pub(super) fn rate(&self) -> f64 {
         1e9 / self.token_ns
     }
+}
+
+/// The 99th percentile of the intervals of all windows of a launch together, in any order: in nanoseconds, zero where
+/// nearly all tokens became known together with the one before. Absent with fewer than a thousand intervals.
+pub(super) fn p99_ns(mut intervals: Vec<u64>) -> Option<f64> {
+    intervals.sort_unstable();
+    (intervals.len() >= FOR_P99)
+        .then(|| quantile(&intervals, 0.99))
+        .flatten()
 }
 
 /// The `p`-quantile of ascending numbers, interpolated between two of them at position `(n - 1) p`: definition 7 of
@@ -74,13 +81,13 @@ mod tests {
     #[test]
     fn the_window_has_one_interval_for_each_token_that_is_not_skipped() {
         // The first token after 50, the second after 60; then a pause that belongs to what is skipped.
-        let steady = Steady::of(&[50, 60, 100, 110, 122, 130], 3).unwrap();
+        let steady = Steady::of(&[50, 60, 100, 110, 122, 130, 140], 3).unwrap();
         assert_eq!(
             steady,
             Steady {
                 token_ns: 10.0,
                 p50_ns: 10.0,
-                p99_ns: None
+                intervals: vec![8, 10, 10, 12]
             }
         );
         assert!((steady.rate() - 1e8).abs() < 1e-6);
@@ -125,11 +132,11 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_intervals_have_a_99th_percentile_and_99_have_none() {
-        // Intervals 1, 2, 3, ...: numpy.quantile(range(1, 101), 0.99) is 99.01.
-        let times: Vec<u64> = (0..=100u64).map(|n| n * (n + 1) / 2).collect();
-        let p99 = Steady::of(&times, 1).unwrap().p99_ns.unwrap();
-        assert!((p99 - 99.01).abs() < 1e-9, "{p99}");
-        assert_eq!(Steady::of(&times, 2).unwrap().p99_ns, None);
+    fn a_thousand_intervals_have_a_99th_percentile_and_999_have_none() {
+        // numpy.quantile(range(1, 1001), 0.99) is 990.01: at 999 * 0.99 = 989.01 from the first.
+        let p99 = p99_ns((1..=1000).rev().collect()).unwrap();
+        assert!((p99 - 990.01).abs() < 1e-9, "{p99}");
+        assert_eq!(p99_ns((1..1000).collect()), None);
+        assert_eq!(p99_ns(Vec::new()), None);
     }
 }

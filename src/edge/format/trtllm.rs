@@ -5,7 +5,7 @@
 //! Those of streaming have no unit in their names: times in milliseconds, rates in tokens a second.
 
 use super::python_json::{Fields, Found, object};
-use super::tally::{MILLISECOND, Tally};
+use super::tally::{MILLISECOND, Tally, label, quoted};
 use super::{FormatError, Written};
 use crate::profile::{Format, Profile};
 use serde_json::Value;
@@ -132,9 +132,6 @@ pub(super) fn read(written: Written<'_>) -> Result<Profile, FormatError> {
         for key in section.aside {
             fields.remove(*key);
         }
-        // How long answers were is what came out: if they end early, everything looks fast.
-        let length = fields.remove("avg_output_length").unwrap_or_default();
-        tally.work("avg_output_length", &length);
         tally.unknown_in(&format!("{}.", section.name), fields);
     }
     tally.unknown_in("", report);
@@ -159,7 +156,7 @@ fn measured(section: &str, mut fields: Fields, tally: &mut Tally) -> Result<(), 
             let mut ranks = object(fields.remove(&key).unwrap_or_default());
             ranks.remove(MEAN);
             for (rank, told) in ranks {
-                figure(&format!("{id}/{rank}"), &key, unit, &told, tally)?;
+                figure(&format!("{id}/{}", label(&rank)), &key, unit, &told, tally)?;
             }
         }
     }
@@ -183,8 +180,8 @@ fn figure(id: &str, key: &str, unit: &str, told: &Value, tally: &mut Tally) -> R
         "tok_s" | "req_s" => tally.rate(id, told),
         _ => {
             return Err(FormatError::UnknownUnit {
-                of: key.to_owned(),
-                unit: unit.to_owned(),
+                of: quoted(key),
+                unit: quoted(unit),
                 known: "ms, tok_s, req_s",
             });
         }
@@ -196,7 +193,7 @@ fn figure(id: &str, key: &str, unit: &str, told: &Value, tally: &mut Tally) -> R
 mod tests {
     use super::super::tally::testing::{alone, cut_anywhere, readings, settings, unknown};
     use super::*;
-    use crate::metric::{Better, Unit};
+    use crate::metric::Unit;
 
     const LATENCY: &[u8] = include_bytes!("../../../tests/fixtures/formats/trtllm/latency.json");
     const THROUGHPUT: &[u8] = include_bytes!("../../../tests/fixtures/formats/trtllm/throughput.json");
@@ -229,11 +226,8 @@ mod tests {
                 ("ttft/p50", Unit::Ns, vec![12.25e6]),
                 ("ttft/p99", Unit::Ns, vec![14.5e6]),
                 ("gen_tps/p50", Unit::PerSecond, vec![533.25]),
-                ("avg_output_length", Unit::Count, vec![128.0]),
             ]
         );
-        let length = profile.readings.last().unwrap();
-        assert_eq!(length.metric.better, Better::Higher, "ending early is no success");
         assert_eq!(profile.incidents, [""; 0]);
     }
 
@@ -280,9 +274,19 @@ mod tests {
             [
                 "decoding_stats.acceptance_length_percentiles",
                 "energy",
-                "performance.note"
+                "performance.note",
+                "request_info.avg_output_length"
             ]
         );
+    }
+
+    #[test]
+    fn how_long_answers_were_is_kept_and_no_count() {
+        for (report, length) in [(LATENCY, 128.0), (THROUGHPUT, 127.5)] {
+            let profile = alone(read, report).unwrap();
+            assert_eq!(profile.unknown["request_info.avg_output_length"], length);
+            assert!(readings(&profile).iter().all(|(_, unit, _)| *unit != Unit::Count));
+        }
     }
 
     #[test]
@@ -299,13 +303,12 @@ mod tests {
                 ("output_throughput_per_gpu", Unit::PerSecond, vec![1280.0]),
                 ("request_latency/p50", Unit::Ns, vec![1.25e9]),
                 ("request_latency/p99", Unit::Ns, vec![1.5e9]),
-                ("avg_output_length", Unit::Count, vec![127.5]),
             ]
         );
         let told = settings(&profile);
         assert!(told.contains(&("engine.max_input_length", "2048")), "{told:?}");
         assert!(told.iter().all(|(key, _)| !key.starts_with("machine")));
-        assert_eq!(unknown(&profile), [""; 0]);
+        assert_eq!(unknown(&profile), ["request_info.avg_output_length"]);
     }
 
     #[test]
@@ -316,7 +319,6 @@ mod tests {
             vec![
                 ("total_latency", Unit::Ns, vec![2.5e9]),
                 ("avg_request_latency", Unit::Ns, vec![250e6]),
-                ("avg_output_length", Unit::Count, vec![128.0]),
             ]
         );
         assert_eq!(

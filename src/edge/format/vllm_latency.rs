@@ -3,14 +3,18 @@
 //! `--output-json` holds the times and nothing about how they were made. With `SAVE_TO_PYTORCH_BENCHMARK_FORMAT` the
 //! same program writes a second file, `….pytorch.json`, which has the arguments too; it is read as well.
 
-use super::python_json::{Fields, Found, list, object};
-use super::tally::{SECOND, Tally};
+use super::python_json::{Fields, Found, list, object, take_texts, text};
+use super::tally::{SECOND, Tally, label, quoted};
 use super::{FormatError, Written};
 use crate::profile::{Format, Profile};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// What there is one of for each measured generation.
 const ID: &str = "latency";
+
+/// What its settings begin with.
+const PREFIX: &str = "latency/";
 
 /// Keys of a plain result.
 const PLAIN: [&str; 2] = ["latencies", "avg_latency"];
@@ -45,8 +49,9 @@ const SETTINGS: [&str; 26] = [
     "use_beam_search",
 ];
 
-/// Every measured generation is a repetition. Without their times, as in files that somebody shortened, what the
-/// program made of them: the mean once, and the percentiles.
+/// Every measured generation is a repetition, also those of a second record, if its arguments are those of the first.
+/// Without their times, as in files that somebody shortened, what the program made of them: the mean once, and the
+/// percentiles.
 ///
 /// # Errors
 /// [`FormatError::Foreign`] if no result is in it, [`FormatError::Nothing`] if none of its times can be used.
@@ -84,15 +89,18 @@ fn is_plain(fields: &Fields) -> bool {
 }
 
 fn plain(mut fields: Fields, tally: &mut Tally) {
+    if !tally.record(PREFIX, BTreeMap::new()) {
+        return;
+    }
     let latencies = list(fields.remove("latencies").unwrap_or_default());
     let mean = fields.remove("avg_latency").unwrap_or_default();
     let percentiles = object(fields.remove("percentiles").unwrap_or_default());
     // A spread, which follows from the times.
     fields.remove("std_latency");
     if latencies.is_empty() {
-        tally.time(ID, &mean, SECOND);
+        tally.time(&format!("{ID}/mean"), &mean, SECOND);
         for (percentile, told) in &percentiles {
-            tally.time(&format!("{ID}/p{percentile}"), told, SECOND);
+            tally.time(&format!("{ID}/p{}", label(percentile)), told, SECOND);
         }
     }
     for told in &latencies {
@@ -107,20 +115,25 @@ fn record(mut fields: Fields, tally: &mut Tally) {
     let name = metric.remove("name").unwrap_or_default();
     if name.as_str() != Some(ID) {
         tally.incident(format!(
-            "the metric {name} is none of this program's, and was left out"
+            "the metric {} is none of this program's, and was left out",
+            quoted(&name.to_string())
         ));
+        return;
+    }
+    let mut model = object(fields.remove("model").unwrap_or_default());
+    let mut benchmark = object(fields.remove("benchmark").unwrap_or_default());
+    let mut info = object(benchmark.remove("extra_info").unwrap_or_default());
+    let mut arguments = object(info.remove("args").unwrap_or_default());
+    let mut settings = BTreeMap::new();
+    take_texts(&mut arguments, "", &SETTINGS, &mut settings);
+    if let Some(name) = model.remove("name").as_ref().and_then(text) {
+        settings.insert("model".to_owned(), name);
+    }
+    if !tally.record(PREFIX, settings) {
         return;
     }
     for told in list(metric.remove("benchmark_values").unwrap_or_default()) {
         tally.time(ID, &told, SECOND);
-    }
-    let mut model = object(fields.remove("model").unwrap_or_default());
-    tally.setting("model", &model.remove("name").unwrap_or_default());
-    let mut benchmark = object(fields.remove("benchmark").unwrap_or_default());
-    let mut info = object(benchmark.remove("extra_info").unwrap_or_default());
-    let mut arguments = object(info.remove("args").unwrap_or_default());
-    for key in SETTINGS {
-        tally.setting(key, &arguments.remove(key).unwrap_or_default());
     }
     if !arguments.is_empty() {
         tally.unknown("args".to_owned(), Value::Object(arguments.into_iter().collect()));
@@ -175,17 +188,17 @@ mod tests {
         assert_eq!(
             settings(&profile),
             [
-                ("batch_size", "8"),
-                ("dtype", "bfloat16"),
-                ("enable_prefix_caching", "false"),
-                ("enforce_eager", "false"),
-                ("input_len", "32"),
-                ("model", "Qwen/Qwen3-0.6B"),
-                ("n", "1"),
-                ("num_iters_warmup", "10"),
-                ("output_len", "128"),
-                ("tensor_parallel_size", "1"),
-                ("use_beam_search", "false"),
+                ("latency/batch_size", "8"),
+                ("latency/dtype", "bfloat16"),
+                ("latency/enable_prefix_caching", "false"),
+                ("latency/enforce_eager", "false"),
+                ("latency/input_len", "32"),
+                ("latency/model", "Qwen/Qwen3-0.6B"),
+                ("latency/n", "1"),
+                ("latency/num_iters_warmup", "10"),
+                ("latency/output_len", "128"),
+                ("latency/tensor_parallel_size", "1"),
+                ("latency/use_beam_search", "false"),
             ]
         );
         assert_eq!(unknown(&profile), ["args"]);
@@ -194,12 +207,34 @@ mod tests {
     }
 
     #[test]
+    fn a_second_record_is_a_repetition_only_if_its_arguments_are_the_same() {
+        let record = |batch: u32, value: f64| {
+            format!(
+                r#"{{"benchmark": {{"extra_info": {{"args": {{"batch_size": {batch}}}}}}},
+                "metric": {{"name": "latency", "benchmark_values": [{value}]}}}}"#
+            )
+        };
+        let records =
+            [record(8, 0.5), record(8, 0.25), record(16, 1.0)].join("\n") + "\n{\"latencies\": [2.0]}\n";
+        let profile = alone(read, records.as_bytes()).unwrap();
+        assert_eq!(readings(&profile), vec![("latency", Unit::Ns, vec![5e8, 2.5e8])]);
+        assert_eq!(settings(&profile), [("latency/batch_size", "8")]);
+        assert_eq!(
+            profile.incidents,
+            [
+                "a record of `latency` was left out: its `batch_size` is 16, and 8 in the first",
+                "a record of `latency` was left out: its `batch_size` is absent, and 8 in the first",
+            ]
+        );
+    }
+
+    #[test]
     fn without_the_times_of_generations_the_mean_is_read_once() {
         let shortened = br#"{"avg_latency": 1.5, "percentiles": {"50": 1.25, "99": 2.0}}"#;
         assert_eq!(
             readings(&alone(read, shortened).unwrap()),
             vec![
-                ("latency", Unit::Ns, vec![1.5e9]),
+                ("latency/mean", Unit::Ns, vec![1.5e9]),
                 ("latency/p50", Unit::Ns, vec![1.25e9]),
                 ("latency/p99", Unit::Ns, vec![2e9]),
             ]

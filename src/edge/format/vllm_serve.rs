@@ -2,10 +2,11 @@
 //! with `--append-result`. Those of `vllm bench throughput` are read as well.
 //!
 //! Statistics are in milliseconds, lists in seconds. The gaps in `itls` are between pieces of an answer, and several
-//! tokens may share one. Requests overlap, so they are no repetitions: the launch is.
+//! tokens may share one. Requests overlap, so they are no repetitions: a result is, and of each of its lists there is
+//! one value, the median. A list with fewer than five times is left out.
 
 use super::python_json::{Fields, Found, list, number, text};
-use super::tally::{MILLISECOND, SECOND, Tally};
+use super::tally::{MILLISECOND, SECOND, Tally, label, quoted};
 use super::{FormatError, Written};
 use crate::profile::{Format, Profile};
 use serde_json::Value;
@@ -53,6 +54,9 @@ const TIMES: [&str; 2] = ["duration", "elapsed_time"];
 /// Lists with a time in seconds for each request, and what the statistics call it.
 const LISTS: [(&str, &str); 2] = [("ttfts", "ttft"), ("latencies", "e2el")];
 
+/// What came out. Tokens are drawn at random and requests fail as they like, so no launch is judged by it.
+const OUTCOME: [&str; 2] = ["failed", "total_output_tokens"];
+
 /// Keys that are known and neither settings nor numbers to compare.
 const ASIDE: [&str; 10] = [
     "date",
@@ -69,7 +73,7 @@ const ASIDE: [&str; 10] = [
 
 type Settings = BTreeMap<&'static str, String>;
 
-/// One value for each result, and from the lists of `--save-detailed` one for each request.
+/// One value for each result, also of each list of `--save-detailed`.
 ///
 /// Results that were made with the same settings are repetitions. Where a file has several settings, ids begin with the
 /// fewest of them that tell the results apart: `max_concurrency=8/mean_ttft`.
@@ -112,7 +116,7 @@ pub(super) fn read(written: Written<'_>) -> Result<Profile, FormatError> {
         let name = name(settings, &naming);
         let first = *firsts.entry(name.clone()).or_insert(settings);
         if let Some(key) = FOLLOWS.iter().find(|key| first.get(**key) != settings.get(**key)) {
-            let told = |settings: &Settings| settings.get(*key).map_or("absent", String::as_str).to_owned();
+            let told = |settings: &Settings| quoted(settings.get(*key).map_or("absent", String::as_str));
             tally.incident(format!(
                 "a result was left out: its `{key}` is {}, and {} in the first with the same settings",
                 told(settings),
@@ -122,9 +126,9 @@ pub(super) fn read(written: Written<'_>) -> Result<Profile, FormatError> {
         }
         for (key, text) in settings {
             if differing.contains(key) && !naming.contains(key) {
-                tally.setting_text(&format!("{name}{key}"), text.clone());
+                tally.setting_text(&format!("{name}{key}"), text);
             } else if !naming.contains(key) {
-                tally.setting_text(key, text.clone());
+                tally.setting_text(key, text);
             }
         }
         figures(result, &name, &mut tally)?;
@@ -168,7 +172,10 @@ fn telling_apart(all: &[Settings]) -> Vec<&'static str> {
 fn name(settings: &Settings, naming: &[&str]) -> String {
     let named: Vec<String> = naming
         .iter()
-        .map(|key| format!("{key}={}", settings.get(*key).map_or("none", String::as_str)))
+        .map(|key| {
+            let told = settings.get(*key).map_or("none", String::as_str);
+            format!("{key}={}", label(told))
+        })
         .collect();
     if named.is_empty() {
         String::new()
@@ -178,7 +185,7 @@ fn name(settings: &Settings, naming: &[&str]) -> String {
 }
 
 fn figures(mut result: Fields, name: &str, tally: &mut Tally) -> Result<(), FormatError> {
-    failures(&result, name, tally);
+    failures(&result, tally);
     for key in RATES {
         let told = result.remove(key).unwrap_or_default();
         tally.rate(&format!("{name}{}", key.trim_end_matches(':')), &told);
@@ -187,43 +194,44 @@ fn figures(mut result: Fields, name: &str, tally: &mut Tally) -> Result<(), Form
         let told = result.remove(key).unwrap_or_default();
         tally.time(&format!("{name}{key}"), &told, SECOND);
     }
-    let tokens = result.remove("total_output_tokens").unwrap_or_default();
-    tally.work(&format!("{name}total_output_tokens"), &tokens);
+    for key in OUTCOME {
+        if let Some(told) = result.remove(key).filter(|told| !told.is_null()) {
+            tally.unknown(format!("{name}{key}"), told);
+        }
+    }
     // Seconds of sound in a second; zero where nothing is heard.
     let heard = result.remove("rtfx").unwrap_or_default();
     if number(&heard) != Some(0.0) {
         tally.rate(&format!("{name}rtfx"), &heard);
     }
     requests(&mut result, name, tally);
-    for key in ASKED.iter().chain(&FOLLOWS).chain(&ASIDE).chain(&["failed"]) {
+    for key in ASKED.iter().chain(&FOLLOWS).chain(&ASIDE) {
         result.remove(*key);
     }
     for (key, told) in result {
         match Statistic::of(&key, &told)? {
             Some(Statistic::Spread) => {}
-            Some(Statistic::Time(id)) => tally.time(&format!("{name}{id}"), &told, MILLISECOND),
-            None => tally.unknown(key, told),
+            Some(Statistic::Time(id)) => tally.time(&format!("{name}{}", label(id)), &told, MILLISECOND),
+            None => tally.unknown(format!("{name}{key}"), told),
         }
     }
     Ok(())
 }
 
-/// Requests that failed are in no number but this one. Versions that do not count them tell how many did not.
-fn failures(result: &Fields, name: &str, tally: &mut Tally) {
+/// Requests that failed are in no number. Versions that do not count them tell how many did not.
+fn failures(result: &Fields, tally: &mut Tally) {
     let told = |key: &str| result.get(key).and_then(number);
     let asked = told("num_prompts");
     let counted = told("failed").or_else(|| Some(asked? - told("completed")?));
-    let Some(failed) = counted else { return };
-    tally.count(&format!("{name}failed"), &Value::from(failed));
-    if failed > 0.0 {
+    if let Some(failed) = counted.filter(|failed| *failed > 0.0) {
         let of = asked.map_or_else(String::new, |asked| format!(" of {asked}"));
         tally.incident(format!(
-            "{failed}{of} requests failed: all other numbers are of those that did not"
+            "{failed}{of} requests failed: all numbers are of those that did not"
         ));
     }
 }
 
-/// Each request that did not fail, from the lists of `--save-detailed`.
+/// The medians of the lists of `--save-detailed`, of the requests that did not fail.
 fn requests(result: &mut Fields, name: &str, tally: &mut Tally) {
     let mut take = |key: &str| list(result.remove(key).unwrap_or_default());
     let (errors, lengths) = (take("errors"), take("output_lens"));
@@ -231,22 +239,17 @@ fn requests(result: &mut Fields, name: &str, tally: &mut Tally) {
         let error = errors.get(n).and_then(Value::as_str).unwrap_or_default();
         !error.is_empty() || lengths.get(n).and_then(number) == Some(0.0)
     };
+    let mut whole = |key: &str| {
+        let told = take(key).into_iter().enumerate();
+        told.filter(|(n, _)| !failed(*n))
+            .map(|(_, told)| told)
+            .collect::<Vec<Value>>()
+    };
     for (key, id) in LISTS {
-        let id = format!("{name}{id}");
-        for (n, told) in take(key).iter().enumerate() {
-            if !failed(n) {
-                tally.time(&id, told, SECOND);
-            }
-        }
+        tally.median(&format!("{name}{id}"), &whole(key), SECOND);
     }
-    let id = format!("{name}itl");
-    for (n, gaps) in take("itls").into_iter().enumerate() {
-        if !failed(n) {
-            for told in list(gaps) {
-                tally.time(&id, &told, SECOND);
-            }
-        }
-    }
+    let gaps: Vec<Value> = whole("itls").into_iter().flat_map(list).collect();
+    tally.median(&format!("{name}itl"), &gaps, SECOND);
 }
 
 /// What a key like `p99_ttft_ms` says.
@@ -281,8 +284,8 @@ impl<'a> Statistic<'a> {
             "ms" if statistic == "std" => Ok(Some(Self::Spread)),
             "ms" => Ok(key.strip_suffix("_ms").map(Self::Time)),
             _ if Self::TIMES.contains(&about) => Err(FormatError::UnknownUnit {
-                of: key.to_owned(),
-                unit: unit.to_owned(),
+                of: quoted(key),
+                unit: quoted(unit),
                 known: "ms",
             }),
             _ => Ok(None),
@@ -320,13 +323,11 @@ mod tests {
         assert_eq!(
             readings(&profile),
             vec![
-                ("failed", Unit::Count, vec![0.0]),
                 ("request_throughput", Unit::PerSecond, vec![2.0]),
                 ("output_throughput", Unit::PerSecond, vec![128.0]),
                 ("total_token_throughput", Unit::PerSecond, vec![192.0]),
                 ("max_output_tokens_per_s", Unit::PerSecond, vec![136.0]),
                 ("duration", Unit::Ns, vec![2e9]),
-                ("total_output_tokens", Unit::Count, vec![256.0]),
                 ("mean_itl", Unit::Ns, vec![7.5e6]),
                 ("mean_tpot", Unit::Ns, vec![7.5e6]),
                 ("mean_ttft", Unit::Ns, vec![31.25e6]),
@@ -353,44 +354,72 @@ mod tests {
         let profile = alone(read, RESULT).unwrap();
         assert_eq!(
             unknown(&profile),
-            ["max_ttft_ms", "spec_decode_acceptance_rate", "tp"],
+            [
+                "failed",
+                "max_ttft_ms",
+                "spec_decode_acceptance_rate",
+                "total_output_tokens",
+                "tp"
+            ],
             "`--metadata max_ttft_ms=50` is a word of the user's"
         );
         assert_eq!(profile.unknown["tp"], "1");
+        assert_eq!(profile.unknown["total_output_tokens"], 256);
     }
 
     #[test]
-    fn lists_are_in_seconds_and_without_requests_that_failed() {
+    fn a_list_has_one_value_the_median_of_the_requests_that_did_not_fail() {
         let profile = alone(read, DETAILED).unwrap();
-        let told = readings(&profile);
-        assert!(
-            told.contains(&("ttft", Unit::Ns, vec![31.25e6, 62.5e6])),
-            "{told:?}"
+        assert_eq!(
+            readings(&profile),
+            vec![
+                ("request_throughput", Unit::PerSecond, vec![20.0]),
+                ("output_throughput", Unit::PerSecond, vec![48.0]),
+                ("total_token_throughput", Unit::PerSecond, vec![688.0]),
+                ("max_output_tokens_per_s", Unit::PerSecond, vec![12.0]),
+                ("duration", Unit::Ns, vec![2.5e8]),
+                ("ttft/median", Unit::Ns, vec![62.5e6]),
+                ("e2el/median", Unit::Ns, vec![125e6]),
+                ("itl/median", Unit::Ns, vec![31.25e6]),
+                ("mean_ttft", Unit::Ns, vec![75e6]),
+                ("median_ttft", Unit::Ns, vec![62.5e6]),
+                ("p99_ttft", Unit::Ns, vec![123.75e6]),
+            ]
         );
-        assert!(told.contains(&("e2el", Unit::Ns, vec![62.5e6, 125e6])));
-        assert!(told.contains(&("itl", Unit::Ns, vec![15.625e6, 15.625e6, 62.5e6])));
-        assert!(told.contains(&("mean_ttft", Unit::Ns, vec![46.875e6])));
-        assert!(told.contains(&("failed", Unit::Count, vec![1.0])));
         assert_eq!(
             profile.incidents,
-            ["1 of 3 requests failed: all other numbers are of those that did not"]
+            ["1 of 6 requests failed: all numbers are of those that did not"]
         );
-        assert_eq!(unknown(&profile), [""; 0]);
+        assert_eq!(unknown(&profile), ["failed", "total_output_tokens"]);
+    }
+
+    #[test]
+    fn lists_of_several_results_have_several_values() {
+        let appended = [DETAILED, DETAILED].concat();
+        let profile = alone(read, &appended).unwrap();
+        let told = readings(&profile);
+        assert!(
+            told.contains(&("ttft/median", Unit::Ns, vec![62.5e6, 62.5e6])),
+            "{told:?}"
+        );
     }
 
     #[test]
     fn older_files_have_a_colon_in_a_key_and_do_not_count_failures() {
         let profile = alone(read, OLD).unwrap();
         let told = readings(&profile);
-        assert!(told.contains(&("failed", Unit::Count, vec![1.0])), "{told:?}");
         assert!(told.contains(&("request_goodput", Unit::PerSecond, vec![0.5])));
-        assert!(told.contains(&("ttft", Unit::Ns, vec![31.25e6])));
+        assert!(told.contains(&("median_ttft", Unit::Ns, vec![31.25e6])));
         assert!(settings(&profile).contains(&("best_of", "1")));
         assert!(settings(&profile).contains(&("request_rate", "4")), "4.0 is 4");
-        assert_eq!(unknown(&profile), [""; 0]);
+        assert_eq!(unknown(&profile), ["total_output_tokens"]);
         assert_eq!(
             profile.incidents,
-            ["1 of 2 requests failed: all other numbers are of those that did not"]
+            [
+                "1 of 2 requests failed: all numbers are of those that did not",
+                "the list `ttft` is left out: it has 1 times, and a median takes 5",
+                "the list `itl` is left out: it has 2 times, and a median takes 5",
+            ]
         );
     }
 
@@ -400,15 +429,13 @@ mod tests {
         assert_eq!(
             readings(&profile),
             vec![
-                ("failed", Unit::Count, vec![0.0, 0.0]),
                 ("request_throughput", Unit::PerSecond, vec![2.0, 2.5]),
                 ("output_throughput", Unit::PerSecond, vec![128.0, 160.0]),
                 ("total_token_throughput", Unit::PerSecond, vec![192.0, 240.0]),
                 ("duration", Unit::Ns, vec![2e9, 1.5e9]),
-                ("total_output_tokens", Unit::Count, vec![256.0, 240.0]),
                 ("mean_ttft", Unit::Ns, vec![31.25e6, 30.5e6]),
             ],
-            "how much was answered may differ, and is told"
+            "how much was answered may differ"
         );
         assert_eq!(
             profile.incidents,
@@ -451,10 +478,18 @@ mod tests {
         );
         assert!(told.contains(&("max_concurrency=1/total_input_tokens", "128")));
         assert!(told.iter().all(|(key, _)| *key != "max_concurrency"));
+        assert_eq!(profile.incidents, [""; 0]);
+        assert_eq!(profile.unknown["max_concurrency=1/tp"], "1");
+        assert_eq!(profile.unknown["max_concurrency=8/tp"], "2");
+    }
+
+    #[test]
+    fn metadata_of_repetitions_that_differs_is_told() {
+        let results = br#"{"request_throughput": 2.0, "tp": "1"} {"request_throughput": 2.5, "tp": "2"}"#;
         assert_eq!(
-            profile.incidents,
+            alone(read, results).unwrap().incidents,
             ["`tp` is `1`, and `2` later on: the first counts"],
-            "metadata may be a setting; nobody knows"
+            "it may be a setting; nobody knows"
         );
     }
 
@@ -463,12 +498,10 @@ mod tests {
         assert_eq!(
             readings(&alone(read, POOLING).unwrap()),
             vec![
-                ("failed", Unit::Count, vec![0.0]),
                 ("request_throughput", Unit::PerSecond, vec![4.0]),
                 ("total_token_throughput", Unit::PerSecond, vec![256.0]),
                 ("input_sequence_throughput", Unit::PerSecond, vec![8.0]),
                 ("duration", Unit::Ns, vec![5e8]),
-                ("e2el", Unit::Ns, vec![1.25e8, 2.5e8]),
                 ("mean_e2el", Unit::Ns, vec![187.5e6]),
                 ("median_e2el", Unit::Ns, vec![187.5e6]),
                 ("p99_e2el", Unit::Ns, vec![248.75e6]),
@@ -499,12 +532,10 @@ mod tests {
         assert_eq!(
             readings(&profile),
             vec![
-                ("failed", Unit::Count, vec![0.0, 0.0]),
                 ("request_throughput", Unit::PerSecond, vec![2.0, 2.5]),
                 ("output_throughput", Unit::PerSecond, vec![128.0]),
                 ("total_token_throughput", Unit::PerSecond, vec![192.0]),
                 ("duration", Unit::Ns, vec![2e9, 1.5e9]),
-                ("total_output_tokens", Unit::Count, vec![256.0, 240.0]),
                 ("mean_ttft", Unit::Ns, vec![31.25e6]),
             ]
         );

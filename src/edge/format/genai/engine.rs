@@ -1,14 +1,16 @@
 //! The results of `engine_benchmark`: an object for each scenario, with a few numbers of every request, percentiles
 //! over all of them, and what else the scenario measures.
 //!
-//! A request without a single token has 0.0 as its time to the first. Texts are not read: only their tokens would tell
-//! whether they are the same.
+//! Requests overlap, so they are no repetitions: of what is told of each there is one value for a scenario, the median;
+//! with fewer than five it is left out. A request without a single token has 0.0 as its time to the first. Texts are
+//! not read: only their tokens would tell whether they are the same.
 
 use super::super::FormatError;
-use super::super::python_json::{Fields, Found, list, object, text};
-use super::super::tally::{MEBIBYTE, MILLISECOND, Tally};
+use super::super::python_json::{Fields, Found, list, object, take_texts, text};
+use super::super::tally::{MEBIBYTE, MILLISECOND, Tally, label, quoted};
 use super::name;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Figures, each with its unit behind (`ttft_ms`), and what ids call them.
 const FIGURES: [(&str, &str); 8] = [
@@ -34,8 +36,11 @@ const SETTINGS: [&str; 5] = [
 /// Names of the build.
 const VERSIONS: [&str; 3] = ["ort_version", "genai_version", "cuda_plugin_ep_version"];
 
-/// Longest reason for a failure that is repeated, in characters.
-const LONGEST_REASON: usize = 200;
+/// What is told of each request, in milliseconds, and what ids call it.
+const OF_REQUEST: [(&str, &str); 2] = [
+    ("ttft_ms", "time_to_first_token"),
+    ("inter_token_latency_ms", "inter_token_latency"),
+];
 
 pub(super) fn is_scenario(fields: &Fields) -> bool {
     fields.contains_key("core_metrics")
@@ -70,22 +75,27 @@ fn one(mut scenario: Fields, tally: &mut Tally) -> Result<(), FormatError> {
     let mut core = object(take("core_metrics"));
     let mut special = object(take("scenario_metrics"));
     if let Some(status) = status.filter(|status| status != "success") {
-        let reason: String = error
-            .as_deref()
-            .unwrap_or("no reason is told")
-            .chars()
-            .take(LONGEST_REASON)
-            .collect();
+        let (status, reason) = (
+            quoted(&status),
+            quoted(error.as_deref().unwrap_or("no reason is told")),
+        );
         tally.incident(format!("the scenario ended with `{status}`: {reason}"));
     }
-    for key in SETTINGS {
-        let told = config.remove(key).unwrap_or_default();
-        tally.setting(&format!("config_metadata.{key}"), &told);
-    }
+    let mut settings = BTreeMap::new();
+    take_texts(&mut config, "config_metadata.", &SETTINGS, &mut settings);
+    take_texts(
+        &mut special,
+        "scenario_metrics.",
+        &["prompt_tokens"],
+        &mut settings,
+    );
     for key in VERSIONS {
         config.remove(key);
     }
     let name = sizes(&called, &mut config);
+    if !tally.record(&name, settings) {
+        return Ok(());
+    }
     requests(
         list(core.remove("raw_requests").unwrap_or_default()),
         &name,
@@ -93,8 +103,6 @@ fn one(mut scenario: Fields, tally: &mut Tally) -> Result<(), FormatError> {
     );
     let summary = object(core.remove("summary").unwrap_or_default());
     figures(summary, "core_metrics.summary.", &name, tally)?;
-    let prompt = special.remove("prompt_tokens").unwrap_or_default();
-    tally.setting("scenario_metrics.prompt_tokens", &prompt);
     special.remove("outputs");
     figures(special, "scenario_metrics.", &name, tally)?;
     tally.unknown_in("", scenario);
@@ -115,10 +123,11 @@ fn sizes(called: &Value, config: &mut Fields) -> String {
     ])
 }
 
-/// Each request that got all of its tokens, apart for each role that requests have.
+/// The medians of requests that got all of their tokens, apart for each role that requests have.
 fn requests(told: Vec<Value>, name: &str, tally: &mut Tally) {
     let all = told.len();
     let mut short = 0_usize;
+    let mut roles: BTreeMap<String, [Vec<Value>; 2]> = BTreeMap::new();
     for mut request in told.into_iter().map(object) {
         if request.get("completed").and_then(Value::as_bool) == Some(false) {
             short += 1;
@@ -126,13 +135,15 @@ fn requests(told: Vec<Value>, name: &str, tally: &mut Tally) {
         }
         let role = text(&request.remove("role").unwrap_or_default())
             .filter(|role| !role.is_empty())
-            .map_or_else(String::new, |role| format!("{role}/"));
-        for (key, id) in [
-            ("ttft_ms", "time_to_first_token"),
-            ("inter_token_latency_ms", "inter_token_latency"),
-        ] {
-            let told = request.remove(key).unwrap_or_default();
-            tally.time(&format!("{name}{role}{id}"), &told, MILLISECOND);
+            .map_or_else(String::new, |role| format!("{}/", label(&role)));
+        let lists = roles.entry(role).or_default();
+        for (list, (key, _)) in lists.iter_mut().zip(OF_REQUEST) {
+            list.push(request.remove(key).unwrap_or_default());
+        }
+    }
+    for (role, lists) in &roles {
+        for (list, (_, id)) in lists.iter().zip(OF_REQUEST) {
+            tally.median(&format!("{name}{role}{id}"), list, MILLISECOND);
         }
     }
     if short > 0 {
@@ -160,16 +171,16 @@ fn figures(fields: Fields, path: &str, name: &str, tally: &mut Tally) -> Result<
         };
         if !["ms", "per_s", "mb", "bytes"].contains(&unit) {
             return Err(FormatError::UnknownUnit {
-                unit: unit.to_owned(),
+                unit: quoted(unit),
                 known: "ms, per_s, mb, bytes",
-                of: key,
+                of: quoted(&key),
             });
         }
         let id = format!("{name}{id}");
         match told {
             Value::Object(_) => {
                 for (rank, told) in object(told) {
-                    add(&format!("{id}/{rank}"), &told, tally);
+                    add(&format!("{id}/{}", label(&rank)), &told, tally);
                 }
             }
             Value::Array(runs) => {

@@ -4,10 +4,11 @@
 //! what was done.
 
 use super::super::FormatError;
-use super::super::python_json::{Fields, Found, number, object, text};
-use super::super::tally::{GIBIBYTE, MILLISECOND, SECOND, Tally};
+use super::super::python_json::{Fields, Found, number, object, take_texts, text};
+use super::super::tally::{GIBIBYTE, MILLISECOND, SECOND, Tally, quoted};
 use super::name;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Figures, each with its unit behind: `token_generation_latency_ms`.
 const FIGURES: [&str; 14] = [
@@ -70,20 +71,18 @@ fn one(mut record: Fields, tally: &mut Tally) -> Result<(), FormatError> {
     let mut model = object(config.remove("model_info").unwrap_or_default());
     let mut options = object(config.remove("backend_options").unwrap_or_default());
     record.remove("trigger_date");
+    let mut settings = BTreeMap::new();
     for (path, fields, keys) in [
-        ("config", &mut config, &SETTINGS[..]),
-        ("config.model_info", &mut model, &MODEL[..]),
+        ("config.", &mut config, &SETTINGS[..]),
+        ("config.model_info.", &mut model, &MODEL[..]),
         (
-            "config.backend_options",
+            "config.backend_options.",
             &mut options,
             &["execution_provider"][..],
         ),
-        ("metadata", &mut metadata, &METADATA[..]),
+        ("metadata.", &mut metadata, &METADATA[..]),
     ] {
-        for key in keys {
-            let told = fields.remove(*key).unwrap_or_default();
-            tally.setting(&format!("{path}.{key}"), &told);
-        }
+        take_texts(fields, path, keys, &mut settings);
     }
     for key in DEFAULTS {
         config.remove(key);
@@ -94,9 +93,13 @@ fn one(mut record: Fields, tally: &mut Tally) -> Result<(), FormatError> {
     let sizes = Sizes::take(&mut config);
     let metrics = object(record.remove("metrics").unwrap_or_default());
     if let Some(of) = sizes.latency_of(&metrics) {
-        tally.setting_text("prompt_processing_latency", of.to_owned());
+        settings.insert("prompt_processing_latency".to_owned(), of.to_owned());
     }
-    figures(metrics, &sizes.name(), tally)?;
+    let name = sizes.name();
+    if !tally.record(&name, settings) {
+        return Ok(());
+    }
+    figures(metrics, &name, tally)?;
     tally.unknown_in("", record);
     tally.unknown_in("config.", config);
     tally.unknown_in("config.model_info.", model);
@@ -117,18 +120,18 @@ fn figures(metrics: Fields, name: &str, tally: &mut Tally) -> Result<(), FormatE
             tally.unknown(format!("metrics.{key}"), told);
             continue;
         };
-        let id = format!("{name}{stem}");
+        let mean = format!("{name}{stem}/mean");
         match unit {
-            "ms" => tally.time(&id, &told, MILLISECOND),
-            "s" => tally.time(&id, &told, SECOND),
-            "tps" | "qps" => tally.rate(&id, &told),
-            // So it says, but the script divides by 1024 three times.
-            "gb" | "GB" => tally.memory(&id, &told, GIBIBYTE),
+            "ms" => tally.time(&mean, &told, MILLISECOND),
+            "s" => tally.time(&mean, &told, SECOND),
+            "tps" | "qps" => tally.rate(&mean, &told),
+            // So it says, but the script divides by 1024 three times; and it is the most of all runs.
+            "gb" | "GB" => tally.memory(&format!("{name}{stem}"), &told, GIBIBYTE),
             _ => {
                 return Err(FormatError::UnknownUnit {
-                    unit: unit.to_owned(),
+                    unit: quoted(unit),
                     known: "ms, s, tps, qps, gb, GB",
-                    of: key,
+                    of: quoted(&key),
                 });
             }
         }

@@ -5,10 +5,11 @@
 //! and are settings for that reason.
 
 use super::super::FormatError;
-use super::super::tally::{MICROSECOND, MILLISECOND, SECOND, Tally};
+use super::super::tally::{MICROSECOND, MILLISECOND, SECOND, Tally, label, quoted};
 use super::name;
 use crate::metric::Metric;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// What the lines of a phase begin with, and what ids call it.
 const PHASES: [(&str, &str); 4] = [
@@ -50,6 +51,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Tally, FormatError> {
     for line in lines {
         report.line(line)?;
     }
+    report.tell();
     cut |= report.open;
     if cut {
         report
@@ -67,6 +69,10 @@ struct Report {
     name: String,
     /// The phase that lines are about.
     phase: Phase,
+    /// What was read of it so far.
+    held: Vec<(String, Metric, f64)>,
+    /// The numbers of its values.
+    n: Option<String>,
     /// Whether the line about memory has yet to come.
     open: bool,
 }
@@ -82,13 +88,16 @@ enum Phase {
 impl Report {
     fn line(&mut self, line: &str) -> Result<(), FormatError> {
         if line.starts_with(SIZES[0].0) {
+            self.tell();
             self.name = sizes(line);
             self.phase = Phase::None;
             self.open = true;
         } else if let Some(id) = phase(line) {
+            self.tell();
             self.phase = Phase::Known(id);
             self.open = true;
         } else if let Some((told, id)) = MEMORY.iter().find(|(told, _)| line.starts_with(told)) {
+            self.tell();
             // A line that ends before its amount is cut off.
             if line.contains(':') {
                 self.open = false;
@@ -97,9 +106,26 @@ impl Report {
         } else if let Some(statistic) = Statistic::of(line) {
             self.statistic(&statistic)?;
         } else if let Some(label) = line.strip_suffix(':') {
+            self.tell();
             self.phase = Phase::Unknown(label.to_owned());
         }
         Ok(())
+    }
+
+    /// Tells the phase that has ended, unless it is another one that was called so before.
+    fn tell(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        let n = self.n.take().map(|n| ("n".to_owned(), n));
+        if let Phase::Known(phase) = self.phase
+            && !held.is_empty()
+        {
+            let name = format!("{}{phase}/", self.name);
+            if self.tally.record(&name, BTreeMap::from_iter(n)) {
+                for (id, metric, value) in held {
+                    self.tally.add(&format!("{name}{id}"), metric, value);
+                }
+            }
+        }
     }
 
     fn memory(&mut self, told: &str, id: &str, line: &str) -> Result<(), FormatError> {
@@ -116,7 +142,7 @@ impl Report {
         if unit != "bytes" {
             return Err(FormatError::UnknownUnit {
                 of: told.to_owned(),
-                unit: unit.to_owned(),
+                unit: quoted(unit),
                 known: "bytes",
             });
         }
@@ -127,8 +153,8 @@ impl Report {
 
     fn statistic(&mut self, statistic: &Statistic<'_>) -> Result<(), FormatError> {
         let Statistic { name, unit, told } = *statistic;
-        let phase = match &self.phase {
-            Phase::Known(phase) => format!("{}{phase}", self.name),
+        match &self.phase {
+            Phase::Known(_) => {}
             Phase::Unknown(label) => {
                 let unit = unit.map_or_else(String::new, |unit| format!(" ({unit})"));
                 let key = format!("{label}/{name}{unit}");
@@ -136,17 +162,17 @@ impl Report {
                 return Ok(());
             }
             Phase::None => return Ok(()),
-        };
+        }
         let value = told.parse().unwrap_or(f64::NAN);
         let factor = match (name, unit) {
             ("n", _) => {
-                self.tally.setting_text(&format!("{phase}/n"), told.to_owned());
+                self.n = Some(told.to_owned());
                 return Ok(());
             }
             ("stddev", _) => return Ok(()),
             ("avg", Some("tokens/s")) => {
-                let id = format!("{phase}/tokens_per_second");
-                self.tally.add(&id, Metric::rate(), value);
+                self.held
+                    .push(("tokens_per_second/mean".to_owned(), Metric::rate(), value));
                 return Ok(());
             }
             (_, Some("ns")) => 1.0,
@@ -155,14 +181,14 @@ impl Report {
             (_, Some("s")) => SECOND,
             (_, unit) => {
                 return Err(FormatError::UnknownUnit {
-                    of: name.to_owned(),
-                    unit: unit.unwrap_or_default().to_owned(),
+                    of: quoted(name),
+                    unit: quoted(unit.unwrap_or_default()),
                     known: "ns, us, ms, s, tokens/s",
                 });
             }
         };
-        let id = format!("{phase}/{name}");
-        self.tally.add(&id, Metric::time(), value * factor);
+        let id = if name == "avg" { "mean" } else { name };
+        self.held.push((label(id), Metric::time(), value * factor));
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! The encodings of `llama-bench`: JSON, JSON lines, CSV, SQL and Markdown, told apart by how they begin.
 
+use super::super::tally::Incidents;
 use serde_json::{Map, Value};
 
 /// One test: its fields by name. CSV, SQL and Markdown hold text only.
@@ -38,7 +39,7 @@ pub(super) struct Rows {
     /// Rows that are whole.
     pub(super) rows: Vec<Row>,
     /// What was cut off or damaged.
-    pub(super) incidents: Vec<String>,
+    pub(super) incidents: Incidents,
 }
 
 /// All rows; nothing if no line begins like one of the encodings. Lines above the first that does are passed over: some

@@ -1,6 +1,7 @@
 //! `name=value` in lines for people, and numbers with their units.
 
 use super::super::FormatError;
+use super::super::tally::quoted;
 
 /// `a=1 ms b=x y` is `a` with `1 ms` and `b` with `x y`: a value goes on up to the next word that has a name and `=`.
 pub(super) fn pairs(text: &str) -> Vec<(&str, &str)> {
@@ -54,7 +55,7 @@ pub(super) fn in_unit(of: &str, text: &str, unit: &'static str) -> Result<Option
     } else {
         Err(FormatError::UnknownUnit {
             of: of.to_owned(),
-            unit: found.to_owned(),
+            unit: quoted(found),
             known: unit,
         })
     }
