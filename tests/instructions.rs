@@ -126,6 +126,22 @@ fn fewer_instructions_do_not_explain_more_time() {
 }
 
 #[test]
+fn instructions_that_take_as_long_as_was_added_explain_it_however_small_a_part_of_the_count_they_are() {
+    // The bench sets up a million instructions' worth for an iteration of 1 µs, which takes 100 ns longer on head.
+    let judged = |added: u64| {
+        let mut story = confirmed(slower);
+        count(&mut story, 0, 1_000_000, 1_000_000 + added);
+        relaid(&mut story, |at, order| {
+            1000.0 + f64::from(order * 10) + f64::from(at.launch % 3)
+        });
+        row(&story.judge(), "a").verdict
+    };
+    assert_eq!(judged(200), Verdict::Regressed);
+    assert_eq!(judged(50), Verdict::Unclear);
+    assert_eq!(judged(0), Verdict::Unclear);
+}
+
+#[test]
 fn luck_of_the_place_alone_survives_seldom_and_a_real_change_of_that_size_mostly() {
     // Each order of each side draws its own luck of 4 %; each process adds 1 % of noise.
     let survived = |real: f64| {

@@ -9,6 +9,7 @@
 use crate::comparison::Pair;
 use crate::judge::assessment::{Assessment, Row};
 use crate::judge::wording;
+use crate::metric::Unit;
 use crate::recording::{Counted, Recording, Relaid};
 use crate::scenario::Target;
 use crate::stats::interval;
@@ -29,6 +30,11 @@ pub enum Origin {
 /// Part of a change in time that the counted instructions must change by, the same way, to explain it. Chosen: a real
 /// change in work changes both alike, and half leaves room for what surrounds the iteration.
 const EXPLAINS: f64 = 0.5;
+
+/// Instructions for each added nanosecond from which on they explain it whatever part of the count they are: a batched
+/// bench counts what it sets up as well, so a real change may be a small part of it. Chosen: a third of an instruction a
+/// cycle at 3 GHz. Code that runs slower waits for something, and then its place may be what it waits for.
+const PER_NANOSECOND: f64 = 1.0;
 
 /// Part of the change that must be left in other orders.
 const LEFT: f64 = 0.5;
@@ -52,9 +58,9 @@ pub fn origin(assessment: &Assessment<'_>, row: &Row<'_>) -> Origin {
         0.0 => "instructions equal".to_owned(),
         _ => format!("instructions {}", wording::signed(change)),
     });
-    if let Some(change) = instructions
-        && change.ln_1p() * first.signum() >= EXPLAINS * first.abs()
-    {
+    let by_share =
+        instructions.is_some_and(|change| change.ln_1p() * first.signum() >= EXPLAINS * first.abs());
+    if by_share || added_per_nanosecond(assessment, row).is_some_and(|added| added >= PER_NANOSECOND) {
         return Origin::Code(counted.unwrap_or_default());
     }
     let orders = by_order(&row.comparison.relaid);
@@ -82,6 +88,20 @@ pub fn origin(assessment: &Assessment<'_>, row: &Row<'_>) -> Origin {
     let why = why_no_other_order(assessment.recording, &row.entry.scenario.target);
     let known: Vec<String> = [counted, why].into_iter().flatten().collect();
     Origin::Unknown((!known.is_empty()).then(|| known.join(", and ")))
+}
+
+/// Instructions that head has more for each nanosecond that it takes longer, or fewer for each that it saves; absent
+/// unless both are known and head does as much work an iteration as base.
+fn added_per_nanosecond(assessment: &Assessment<'_>, row: &Row<'_>) -> Option<f64> {
+    if row.entry.scenario.metric.unit != Unit::Ns || row.comparison.work.is_some() {
+        return None;
+    }
+    let decided = row.decided.as_ref()?;
+    let added = assessment.counts.added(row.entry.ix)?;
+    // The change is judged in pairs; of the two typical values only base's is taken, so that both agree.
+    let longer_ns = decided.contrast.base * decided.decision.change;
+    let per_ns = added / longer_ns;
+    per_ns.is_finite().then_some(per_ns)
 }
 
 fn why_no_other_order(recording: &Recording, target: &Target) -> Option<String> {
@@ -139,10 +159,26 @@ impl<'a> Counts<'a> {
     /// Head's instructions relative to base's, minus one; absent unless both are known.
     #[must_use]
     pub fn change(&self, scenario: u32) -> Option<f64> {
+        let [base, head] = self.agreed(scenario)?;
+        relative(base, head)
+    }
+
+    /// Instructions that head has more than base; absent unless both are known.
+    #[must_use]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a count of 2^53 instructions takes weeks"
+    )]
+    pub fn added(&self, scenario: u32) -> Option<f64> {
+        let [base, head] = self.agreed(scenario)?;
+        Some(head as f64 - base as f64)
+    }
+
+    fn agreed(&self, scenario: u32) -> Option<[u64; 2]> {
         let [base, head] = self
             .sides(scenario)?
             .map(|counted| counted.and_then(Counted::agreed));
-        relative(base?, head?)
+        Some([base?, head?])
     }
 }
 
