@@ -304,7 +304,7 @@ impl Judge {
     fn run(&self) -> Result<Exit, PipelineError> {
         if !self.settings.only_judge() {
             return Err(PipelineError::Usage(
-                "a recording is measured already: `judge` takes --threshold, --margin, --alert, --floor-ns and \
+                "a recording is measured already: `judge` takes --threshold, --margin, --alert, --floor-ns, --claim and \
                  --fail-on only"
                     .to_owned(),
             ));

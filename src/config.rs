@@ -2,15 +2,18 @@
 //!
 //! One struct serves both, so a flag and its key cannot drift apart. What is on the command line wins.
 
+mod error;
 mod template;
 mod written;
 
+pub use error::ConfigError;
 pub use template::template;
 pub use written::{Percent, ShardText, Span};
 
+use crate::claim::Claim;
 use crate::exit::FailOn;
 use crate::plan::{Harness, MIN_ROUNDS, Measuring, Policy, Selection};
-use crate::run_files::{GlobError, RunFiles};
+use crate::run_files::RunFiles;
 use crate::units::Fraction;
 use clap::CommandFactory as _;
 use serde::Deserialize;
@@ -101,6 +104,15 @@ pub struct Settings {
     /// Smallest change in nanoseconds that is flagged [default: 1]
     #[arg(long, value_name = "NS", help_heading = "How it is judged")]
     pub floor_ns: Option<f64>,
+    /// What a change is said to be, like `qwen3-0.6b/ms_per_token=-4.0%` (repeatable): the report says whether this run
+    /// confirms it, refutes it, or cannot tell
+    #[arg(
+        long,
+        value_name = "ROW=PERCENT",
+        allow_hyphen_values = true,
+        help_heading = "How it is judged"
+    )]
+    pub claim: Vec<Claim>,
     /// Results that make the exit code 1, separated by commas [default: never]
     #[arg(
         long,
@@ -109,54 +121,6 @@ pub struct Settings {
         help_heading = "How it is judged"
     )]
     pub fail_on: Vec<FailOn>,
-}
-
-/// Why settings cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
-    /// Not TOML, or a value of the wrong type.
-    #[error("{file}: {message}")]
-    Toml {
-        /// File it was read from.
-        file: String,
-        /// What is wrong and where.
-        message: String,
-    },
-    /// A key that means nothing.
-    #[error("{file}: unknown key `{key}`{}", nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
-    UnknownKey {
-        /// File it was read from.
-        file: String,
-        /// What was written.
-        key: String,
-        /// Closest key there is.
-        nearest: Option<String>,
-    },
-    /// A number of rounds no verdict can come from.
-    #[error(
-        "cannot reach a verdict with {0} rounds, whatever the change: at least {MIN_ROUNDS} are needed, \
-         and 16 or more for changes below 10 %"
-    )]
-    Rounds(u32),
-    /// The filter is no regular expression.
-    #[error("--filter is not a regular expression: {0}")]
-    Filter(String),
-    /// A pattern for files is none.
-    #[error(transparent)]
-    RunFiles(#[from] GlobError),
-    /// A number that must be finite and not negative.
-    #[error("--floor-ns must be a number from 0 on")]
-    FloorNs,
-    /// An alert limit below what is flagged: every regression would be an alert.
-    #[error(
-        "--alert {alert} % is below --threshold {threshold} %: a change is flagged from the threshold on"
-    )]
-    Alert {
-        /// As percent.
-        alert: String,
-        /// As percent.
-        threshold: String,
-    },
 }
 
 impl Settings {
@@ -228,6 +192,7 @@ impl Settings {
             margin: self.margin.or(file.margin),
             alert: self.alert.or(file.alert),
             floor_ns: self.floor_ns.or(file.floor_ns),
+            claim: list(self.claim, file.claim),
             fail_on: list(self.fail_on, file.fail_on),
         }
     }
@@ -240,6 +205,7 @@ impl Settings {
             margin: self.margin,
             alert: self.alert,
             floor_ns: self.floor_ns,
+            claim: self.claim.clone(),
             fail_on: self.fail_on.clone(),
             ..Self::default()
         };
@@ -324,6 +290,7 @@ impl Settings {
             layout_check: self.no_layout_check.map_or(default.layout_check, |not| !not),
             relink_control: self.relink_control.unwrap_or(default.relink_control),
             instructions: self.instructions.unwrap_or(default.instructions),
+            elsewhere: default.elsewhere,
             timeout_s: self
                 .timeout
                 .map(|timeout| timeout.0.as_secs_f64())

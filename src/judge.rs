@@ -6,6 +6,7 @@
 
 pub mod account;
 pub mod assessment;
+pub mod claims;
 pub mod confirmation;
 pub mod counted;
 pub mod decision;

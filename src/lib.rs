@@ -8,6 +8,7 @@
 pub mod bench_source;
 pub mod build;
 pub mod bundle;
+pub mod claim;
 pub mod cli;
 pub mod comparison;
 pub mod config;

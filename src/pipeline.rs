@@ -6,12 +6,14 @@
 mod bundled;
 mod error;
 mod foreign;
+mod outcome;
 mod progress;
 mod qualified;
 
 pub use self::bundled::{BundleAsk, build, record_bundle};
 pub use self::error::PipelineError;
 pub use self::foreign::{ForeignAsk, judge_foreign};
+pub use self::outcome::Outcome;
 pub use self::qualified::{QualifyAsk, qualify};
 
 use crate::config::{FILE, Settings};
@@ -30,7 +32,7 @@ use crate::lab::{Laboratory, Relink};
 use crate::measure::{LabError, measure};
 use crate::plan::{Measuring, Plan, Policy};
 use crate::recording::{End, EndReason, Event, Header, Host, Recording, SCHEMA};
-use crate::report::{Report, visible};
+use crate::report::visible;
 use crate::workshop::{Product, Workshop, WorkshopError};
 use std::path::{Path, PathBuf};
 
@@ -51,26 +53,15 @@ pub struct Ask {
     pub recording: Option<PathBuf>,
 }
 
-/// What a command came to.
-#[derive(Debug)]
-pub struct Outcome {
-    /// Everything observed.
-    pub recording: Recording,
-    /// What it means.
-    pub report: Report,
-    /// Results that make the exit code 1.
-    pub fail_on: Vec<FailOn>,
-}
-
 /// Compares two commits: everything from their names to a report.
 ///
 /// # Errors
 /// [`PipelineError`] if no report can be made.
 pub fn compare(ask: &Ask, view: &View) -> Result<Outcome, PipelineError> {
     let request = request(ask)?;
-    let fail_on = request.settings.fail_on.clone();
+    let settings = request.settings.clone();
     let recording = carry_out(ask, request, view)?;
-    Ok(judge(recording, fail_on))
+    Ok(judge(recording, settings.fail_on.clone()).with_claims(&settings))
 }
 
 /// Judges a recording by the limits it was made with.
@@ -216,11 +207,12 @@ pub fn judge_files(files: &[PathBuf], settings: &Settings) -> Result<Outcome, Pi
     let recording = Recording::merge(recordings)?;
     let policy = settings.policy(recording.header.plan.policy.clone())?;
     let report = judge::judge(&recording, &policy);
-    Ok(Outcome {
+    let outcome = Outcome {
         recording,
         report,
         fail_on: settings.fail_on.clone(),
-    })
+    };
+    Ok(outcome.with_claims(settings))
 }
 
 /// Writes a commented settings file at the root of the repository; returns its path.

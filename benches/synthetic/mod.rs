@@ -145,6 +145,7 @@ fn header() -> Header {
                 layout_check: true,
                 relink_control: false,
                 instructions: false,
+                elsewhere: false,
                 timeout_s: None,
             },
             policy: Policy::default(),

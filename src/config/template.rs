@@ -48,6 +48,7 @@ fn example(key: &str) -> &'static str {
         "margin" => "\"5%\"",
         "alert" => "\"10%\"",
         "floor-ns" => "1.0",
+        "claim" => "[\"engine/ms_per_token=-4.0%\"]",
         "fail-on" => "[\"never\"]",
         _ => "\"\"",
     }
