@@ -33,13 +33,15 @@ impl Backend {
 
 /// Columns of a band are a multiple of it: it is one of the width of every panel.
 const BAND_STEP: usize = 128;
-/// Numbers of the second matrix that are laid out at a time: a quarter of a megabyte, which the second level of cache holds.
-const LAID_OUT: usize = 1 << 16;
+/// Numbers of the second matrix that are laid out at a time: half a megabyte, which the second level of cache holds.
+const LAID_OUT: usize = 1 << 17;
 /// Rows of it at least, so that a tile is summed up for longer than it takes to load and store it.
 const MIN_DEPTH: usize = 32;
 /// Rows of the first matrix that are laid out together, and half of them.
 const GROUP: usize = 8;
 const HALF: usize = GROUP / 2;
+/// Rows of the second matrix that are laid out at once.
+const AT_ONCE: usize = 8;
 /// Vectors side by side in a tile: two, so that each number of the first matrix is used twice once it is loaded.
 const VECTORS: usize = 2;
 /// Vectors of sums where the first matrix has one row: enough to hide the latency of a multiplication. Numbers in the
@@ -233,12 +235,17 @@ impl<T: Element> WithSimd for Band<'_, T> {
         let depth = (LAID_OUT / self.width).clamp(MIN_DEPTH, k.max(MIN_DEPTH));
         let width = VECTORS * S::F32_LANES;
         let mut panels = taken(&PANELS, depth * self.width);
-        let mut wide = taken(&SUMS, self.columns.len());
+        let mut wide = taken(&SUMS, AT_ONCE * self.columns.len());
         for first in (0..k).step_by(depth) {
             let depth = depth.min(k - first);
-            for (row, from) in self.b.chunks_exact(n).skip(first).take(depth).enumerate() {
-                let from = T::wide(&from[self.columns.clone()], &mut wide);
-                lay_out::<S>(from, depth, row, &mut panels);
+            let rows = &self.b[first * n..(first + depth) * n];
+            for (index, rows) in rows.chunks(AT_ONCE * n).enumerate() {
+                let mut rooms = wide.chunks_exact_mut(self.columns.len());
+                let mut rows = rows
+                    .chunks_exact(n)
+                    .filter_map(|row| Some(T::wide(&row[self.columns.clone()], rooms.next()?)));
+                let rows: [&[f32]; AT_ONCE] = std::array::from_fn(|_| rows.next().unwrap_or_default());
+                lay_out::<S>(&rows, depth, index * AT_ONCE, &mut panels);
             }
             let panels = panels
                 .chunks_exact(width * depth)
@@ -268,18 +275,26 @@ impl<T: Element> WithSimd for Band<'_, T> {
     }
 }
 
-/// Writes a row as row `row` of panels that have `depth` of them.
+/// Writes rows as rows `row` and on of panels that have `depth` of them; empty ones are none. Several at once, so that
+/// what is written lies in a row for longer.
 #[inline(always)]
-fn lay_out<S: Simd>(from: &[f32], depth: usize, row: usize, panels: &mut [f32]) {
+fn lay_out<S: Simd>(rows: &[&[f32]; AT_ONCE], depth: usize, row: usize, panels: &mut [f32]) {
     let width = VECTORS * S::F32_LANES;
-    let tiles = S::as_simd_f32s(from).0.as_chunks::<VECTORS>().0;
+    let tiles = rows.map(|from| S::as_simd_f32s(from).0.as_chunks::<VECTORS>().0);
     let to = S::as_mut_simd_f32s(panels).0.as_chunks_mut::<VECTORS>().0;
-    for (index, tile) in tiles.iter().enumerate() {
-        to[index * depth + row] = *tile;
+    for index in 0..tiles[0].len() {
+        for (n, tiles) in tiles.iter().enumerate() {
+            if let Some(tile) = tiles.get(index) {
+                to[index * depth + row + n] = *tile;
+            }
+        }
     }
-    let rest = &from[tiles.len() * width..];
-    if !rest.is_empty() {
-        panels[(tiles.len() * depth + row) * width..][..rest.len()].copy_from_slice(rest);
+    let whole = tiles[0].len();
+    for (n, from) in rows.iter().enumerate() {
+        let rest = from.get(whole * width..).unwrap_or_default();
+        if !rest.is_empty() {
+            panels[(whole * depth + row + n) * width..][..rest.len()].copy_from_slice(rest);
+        }
     }
 }
 
