@@ -183,6 +183,22 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, StoreError> {
     std::fs::read(path).map_err(io(path, "read"))
 }
 
+/// Reads a whole file that a stranger named: nothing but a plain file, of at most so many bytes.
+///
+/// # Errors
+/// [`StoreError`] if it cannot be read, is a folder, a device or a pipe, or is larger.
+pub fn read_plain(path: &Path, most: u64) -> Result<Vec<u8>, StoreError> {
+    let refused = |why: &str| io(path, "read")(std::io::Error::other(why.to_owned()));
+    let facts = std::fs::metadata(path).map_err(io(path, "read"))?;
+    if !facts.is_file() {
+        return Err(refused("it is no plain file"));
+    }
+    if facts.len() > most {
+        return Err(refused(&format!("it is larger than {} MiB", most >> 20)));
+    }
+    read_bytes(path)
+}
+
 /// Writes a whole file so that a reader sees the old or the new content, never a part. Folders are made.
 /// Something that is no plain file, like `/dev/stdout`, is written to directly.
 ///

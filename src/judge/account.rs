@@ -25,9 +25,12 @@ pub fn notes(assessment: &Assessment<'_>, findings: &[Finding]) -> Vec<String> {
             notes.push(format!("{side} did not build:\n{}", failure.trim_end()));
         }
     }
-    let is_elsewhere = plan.measuring.elsewhere;
-    if plan.base.sha == plan.head.sha && !recording.slots.is_empty() && !is_elsewhere {
-        notes.push("base and head are the same commit: this run measures the noise floor".to_owned());
+    if plan.base.sha == plan.head.sha && !recording.slots.is_empty() {
+        notes.push(if plan.measuring.elsewhere {
+            "base and head are the same files: nothing is compared with anything".to_owned()
+        } else {
+            "base and head are the same commit: this run measures the noise floor".to_owned()
+        });
     }
     let harness = match plan.selection.harness {
         Harness::Own => None,

@@ -14,6 +14,9 @@ use crate::recording::{Header, SCHEMA};
 use crate::revision::Revision;
 use std::path::{Path, PathBuf};
 
+/// Bytes of the largest file that is read: far more than any program writes about itself.
+const LARGEST: u64 = 256 << 20;
+
 /// What `judge --base --head` is asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct ForeignAsk<'a> {
@@ -63,11 +66,11 @@ fn side(files: &[PathBuf], format: Format) -> Result<(Revision, Vec<Profile>), P
     let mut launches = Vec::new();
     let mut digests = String::new();
     for file in files {
-        let bytes = store::read_bytes(file)?;
+        let bytes = store::read_plain(file, LARGEST)?;
         let digest = sha256(&bytes);
         if digests.contains(&digest) {
             let message = format!(
-                "{} is given twice on one side: each file is one launch, and counts once",
+                "{} holds the same bytes as another file of its side: each file is one launch, and counts once",
                 file.display()
             );
             return Err(PipelineError::Usage(message));
@@ -90,7 +93,7 @@ fn read(file: &Path, bytes: &[u8], format: Format) -> Result<Profile, PipelineEr
     let folder = file.parent().unwrap_or(Path::new(""));
     let beside = |name: &str| {
         let path = Path::new(name);
-        is_inside(path).then(|| store::read_bytes(&folder.join(path)).ok())?
+        is_inside(path).then(|| store::read_plain(&folder.join(path), LARGEST).ok())?
     };
     let written = Written {
         bytes,

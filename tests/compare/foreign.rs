@@ -123,6 +123,22 @@ fn a_format_of_a_program_is_for_files_of_programs() {
     assert!(sentence(&wrong).contains("again-0.jsonl: this is no llama-bench"));
     let report = ["judge", "again-0.jsonl", "--format", "hyperfine"];
     assert!(sentence(&report).contains("`hyperfine` is no format of a report"));
+    let endless = [
+        "judge",
+        "--base",
+        "/dev/zero",
+        "--head",
+        "again-1.jsonl",
+        "--format",
+        "hyperfine",
+    ];
+    assert!(sentence(&endless).contains("/dev/zero could not be read: it is no plain file"));
+    let twice = [
+        &both[..],
+        &["--base", "again-0.jsonl", "--format", "abreast-decode"],
+    ]
+    .concat();
+    assert!(sentence(&twice).contains("holds the same bytes as another file of its side"));
     let lonely = ["judge", "--base", "again-0.jsonl", "--format", "abreast-decode"];
     assert!(sentence(&lonely).contains("--head"));
 }
