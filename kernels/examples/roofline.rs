@@ -44,10 +44,11 @@ fn measure() {
         mut peak,
         mut matmuls,
         mut copies,
+        mut scales,
         mut adds,
         mut row_copies,
         mut gathers,
-    ] = [const { Vec::new() }; 6];
+    ] = [const { Vec::new() }; 7];
     for round in 0..ROUNDS {
         peak.push(Peak::OPERATIONS as f64 / seconds(|| Arch::new().dispatch(Peak)));
         // As in a loop over products: the matrices are in the cache that they fit into.
@@ -58,6 +59,7 @@ fn measure() {
         );
         let moved = (2 * big.data().len() * 4) as f64;
         copies.push(moved / seconds(|| black_box(&mut copy).copy_from_slice(black_box(big.data()))));
+        scales.push(moved / seconds(|| scale(black_box(big.data()), black_box(&mut copy))));
         adds.push(moved / seconds(|| add(black_box(&big), &row, &mut sum).expect("shapes fit")));
         let moved = (2 * 256 * 512 * 4) as f64;
         let first = round * 256 % (32_768 - 256) * 512;
@@ -76,6 +78,8 @@ fn measure() {
     line("matmul 32x1024x1024 f32", &matmuls, &peak, "GFLOP/s");
     line("copy of 16 MiB", &copies, &copies, "GB/s");
     line("add large f32", &adds, &copies, "GB/s");
+    line("scale of 16 MiB", &scales, &scales, "GB/s");
+    line("add large f32, of that", &adds, &scales, "GB/s");
     line("copy of 512 KiB, cold", &row_copies, &row_copies, "GB/s");
     line("gather large f32, cold", &gathers, &row_copies, "GB/s");
 }
@@ -95,6 +99,19 @@ fn line(what: &str, rates: &[f64], limits: &[f64], unit: &str) {
         .collect();
     let [rate, share] = [median(rates) / 1e9, 100.0 * median(&shares)];
     println!("{what:<36} {rate:>8.1} {unit:<8} {share:>5.0} %");
+}
+
+/// STREAM's scale (McCalpin, 1995): a loop that reads and writes as much as a copy, but as any loop writes: through the
+/// cache, which reads first what is overwritten. The copy of the C library writes past it.
+fn scale(from: &[f32], to: &mut [f32]) {
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for (to, from) in to.iter_mut().zip(from) {
+                *to = 3.0 * from;
+            }
+        },
+    );
 }
 
 fn median(numbers: &[f64]) -> f64 {
