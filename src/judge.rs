@@ -1,8 +1,8 @@
 //! From a recording to a report: the whole judging half in one call.
 //!
 //! [`judge`] is a pure function of the recording and the policy. The others are for a run that is still going on:
-//! [`undecided`] takes only the planned looks, so asking it often costs nothing; [`candidates`] and
-//! [`rounds_that_found`] also take the final one and are to be asked once, when the comparison has ended.
+//! [`undecided`] takes only the planned looks, so what it says never changes what a later look may spend; the others also
+//! take the one at the end of what there is.
 
 pub mod account;
 pub mod assessment;
@@ -140,14 +140,6 @@ pub fn candidates(recording: &Recording, policy: &Policy) -> Vec<u32> {
     assessment.candidates().map(ix).collect()
 }
 
-/// Rounds with which what was found is looked at again: as many as the candidate with the most rounds had, so that what
-/// was just visible then is visible again. At least [`MIN_ROUNDS`]; 0 without candidates.
-#[must_use]
-pub fn rounds_that_found(recording: &Recording, policy: &Policy) -> u32 {
-    let assessment = Assessment::of(recording, policy, Until::TheEnd);
-    assessment.candidates().map(found_after).max().unwrap_or(0)
-}
-
 /// Rounds with which a candidate was found, at least [`MIN_ROUNDS`]. Even.
 fn found_after(row: &Row<'_>) -> u32 {
     let rounds = row.decided.as_ref().map_or(0, |decided| decided.contrast.rounds);
@@ -184,14 +176,17 @@ pub fn unrepeated(recording: &Recording, policy: &Policy) -> Vec<Unrepeated> {
         .collect()
 }
 
-/// Candidates that fresh processes repeated and that counted instructions do not explain, by
-/// [`Entry::ix`](crate::recording::Entry::ix), in order: the change may be the place of the code and not the code.
+/// Candidates that fresh processes repeated and that neither counted instructions nor other orders have told from layout,
+/// by [`Entry::ix`](crate::recording::Entry::ix), in order: the change may be the place of the code and not the code.
 #[must_use]
 pub fn suspects(recording: &Recording, policy: &Policy) -> Vec<u32> {
     let assessment = Assessment::of(recording, policy, Until::TheEnd);
     let is_suspect = |row: &&Row<'_>| {
         matches!(confirm(&assessment, row), Confirmation::Repeated(_))
-            && !matches!(origin(&assessment, row), Origin::Code(_))
+            && !matches!(
+                origin(&assessment, row),
+                Origin::Code(_) | Origin::Place { settled: true, .. }
+            )
     };
     assessment.candidates().filter(is_suspect).map(ix).collect()
 }

@@ -14,6 +14,9 @@ pub struct Layout(pub u32);
 /// elsewhere in memory", so eight make a trimmed t interval of five degrees of freedom; linking one takes a second or less.
 pub const LAYOUTS: u32 = 8;
 
+/// Rounds in which every shuffled order has its turn once, with either side first.
+pub const ONE_EACH: u32 = 2 * LAYOUTS;
+
 /// Number of them that take turns in the relink control. Chosen: with half as many, each has twice the rounds, and the
 /// largest of their changes is less due to noise.
 const LAYOUTS_OF_CONTROL: u32 = LAYOUTS / 2;

@@ -3,12 +3,13 @@
 //! The state of a measurement is its recording and nothing else; a resumed run looks at the recording and goes on.
 //! What is decided is asked of `judge`; what a slot is like is the business of the [`Lab`].
 
+mod confirmation;
 mod layout;
 mod need;
 mod reach;
 mod warm_up;
 
-use self::need::{brisk, cheapest, costs, given_up, job, pending, rounds_in, starts, timing, timing_of};
+use self::need::{brisk, cheapest, costs, given_up, job, pending, starts, timing, timing_of};
 use crate::edge::store::{Journal, StoreError};
 use crate::judge::{self, looks};
 use crate::layout::Layout;
@@ -94,13 +95,7 @@ pub struct Status {
     pub budget_s: Option<f64>,
 }
 
-/// Rounds after which a confirmation is looked at; again after twice as many, and so on. As the first look.
-const CONFIRM_BLOCK: u32 = 16;
-
-/// Most rounds of a confirmation. A change that needed more to be found is hardly worth them.
-const MAX_CONFIRM_ROUNDS: u32 = 64;
-
-/// Part of the budget that is kept for confirming what was found, while anything is still undecided.
+/// Least part of the budget that is kept for confirming while anything is still undecided: for what the last rounds find.
 const CONFIRM_SHARE: f64 = 0.15;
 
 /// How long a process should run, in seconds: a quiet moment of a shared machine lasts for tenths of a second
@@ -145,15 +140,19 @@ pub fn measure(
     run.drop_what_the_budget_cannot_reach()?;
     run.look_at_what_one_side_has()?;
     run.prepare_relink_control()?;
-    let mut reason = EndReason::Decided;
-    // If nothing needs confirming, or it costs little, undecided scenarios get what was kept for it.
-    for share in [1.0 - CONFIRM_SHARE, 1.0] {
-        reason = run.rounds(run.plan.measuring.budget_s.map(|budget_s| budget_s * share))?;
+    let mut reason;
+    // What confirming did not need of what was kept for it, undecided scenarios get; then what they show is confirmed.
+    let mut least_share = CONFIRM_SHARE;
+    loop {
+        let before = run.journal.recording.next_round(Phase::Measure);
+        reason = run.rounds(least_share)?;
         run.confirm()?;
         run.tell_code_from_layout()?;
-        if reason != EndReason::Budget {
+        let went_on = run.journal.recording.next_round(Phase::Measure) > before;
+        if reason != EndReason::Budget || (!went_on && least_share <= 0.0) {
             break;
         }
+        least_share = 0.0;
     }
     run.count_all()?;
     Ok(if run.interrupted {
@@ -193,13 +192,15 @@ struct Measurement<'a, L> {
 }
 
 impl<L: Lab> Measurement<'_, L> {
-    /// Pairs of rounds over whatever is not decided, until all is or `deadline_s` of measuring would be exceeded.
-    fn rounds(&mut self, deadline_s: Option<f64>) -> Result<EndReason, MeasureError> {
+    /// Pairs of rounds over whatever is not decided, until all is or no more of the budget is left than confirming what
+    /// was found takes, or than `least_share` of it.
+    fn rounds(&mut self, least_share: f64) -> Result<EndReason, MeasureError> {
         // Nobody can judge before the first round; a scenario that stumbled in the warm-up gets its chance.
         let mut undecided = match self.journal.recording.next_round(Phase::Measure) {
             0 => self.pending(),
             _ => self.undecided(),
         };
+        let mut deadline_s = self.budget_without_confirming_s(least_share);
         loop {
             let round = self.journal.recording.next_round(Phase::Measure);
             if self.interrupted {
@@ -226,67 +227,12 @@ impl<L: Lab> Measurement<'_, L> {
             self.round(Phase::Measure, round + 1, &jobs)?;
             if looks::next_look(round) <= round + 2 {
                 undecided = self.undecided();
+                deadline_s = self.budget_without_confirming_s(least_share);
                 self.decided = pending(&self.journal.recording)
                     .len()
                     .saturating_sub(undecided.len());
             }
         }
-    }
-
-    /// Fresh processes for whatever is about to be flagged, until they repeat it or exclude it, or were as many as
-    /// found it. What an earlier call, or the part of the run before it was resumed, has repeated already is not
-    /// repeated again.
-    fn confirm(&mut self) -> Result<(), MeasureError> {
-        if !self.plan.measuring.confirm {
-            return Ok(());
-        }
-        let mut block = CONFIRM_BLOCK;
-        while block <= MAX_CONFIRM_ROUNDS && !self.interrupted {
-            let recording = &self.journal.recording;
-            let done = |ix| rounds_in(recording, Phase::Confirm, ix);
-            let lacking: BTreeMap<u32, u32> = judge::unrepeated(recording, &self.plan.policy)
-                .into_iter()
-                .map(|row| {
-                    (
-                        row.scenario,
-                        row.rounds.min(block).saturating_sub(done(row.scenario)),
-                    )
-                })
-                .filter(|(_, lacking)| *lacking > 0)
-                .collect();
-            let jobs = self.jobs(|ix| lacking.contains_key(&ix));
-            let most = jobs.iter().map(|job| lacking[&job.scenario]).max().unwrap_or(0);
-            let fewest_done = jobs.iter().map(|job| done(job.scenario)).min().unwrap_or(0);
-            // A confirmation too short to repeat anything would only unsay what was found; the budget yields to it.
-            let least = MIN_ROUNDS.saturating_sub(fewest_done);
-            let rounds = most.min(self.affordable(&jobs)).max(least).min(most);
-            let first = recording.next_round(Phase::Confirm);
-            for done in 0..rounds.next_multiple_of(2) {
-                let needed = |job: &&Job| lacking[&job.scenario] > done || done < least;
-                let jobs: Vec<Job> = jobs.iter().filter(needed).cloned().collect();
-                self.round(Phase::Confirm, first + done, &jobs)?;
-                if self.interrupted {
-                    break;
-                }
-            }
-            block *= 2;
-        }
-        Ok(())
-    }
-
-    /// Rounds of these jobs that the budget still allows, even; as many as a confirmation may have without a budget.
-    fn affordable(&self, jobs: &[Job]) -> u32 {
-        let Some(budget_s) = self.plan.measuring.budget_s else {
-            return MAX_CONFIRM_ROUNDS;
-        };
-        let per_round_s: f64 = jobs.iter().map(|job| 2.0 * job.cost_s).sum();
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "saturates at both ends"
-        )]
-        let rounds = ((budget_s - self.journal.recording.measured_s()) / per_round_s) as u32;
-        rounds / 2 * 2
     }
 
     fn pending(&self) -> BTreeSet<u32> {

@@ -2,7 +2,7 @@
 
 mod story;
 
-use abreast::judge::{Unrepeated, candidates, rounds_that_found, undecided, unrepeated};
+use abreast::judge::{Unrepeated, candidates, undecided, unrepeated};
 use abreast::plan::{Harness, Shard};
 use abreast::recording::{
     BenchChange, ChangedPiece, Event, IncidentKind, Phase, Recording, Skipped, Throughput, Work,
@@ -184,7 +184,6 @@ fn only_what_fresh_processes_repeat_is_counted() {
     };
     story.measure(16, noisy(1, first));
     assert_eq!(candidates(&story.recording, &story.policy), [0, 1, 2, 3, 4]);
-    assert_eq!(rounds_that_found(&story.recording, &story.policy), 16);
     let mut again = noisy(2, |at| {
         if at.scenario == 3 && at.side == Side::Head {
             1100.0

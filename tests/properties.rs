@@ -297,7 +297,6 @@ proptest! {
             prop_assert_eq!(format!("{report:?}"), format!("{:?}", story.judge()));
             let _ = abreast::judge::undecided(&story.recording, &story.policy);
             let _ = abreast::judge::candidates(&story.recording, &story.policy);
-            let _ = abreast::judge::rounds_that_found(&story.recording, &story.policy);
         }
     }
 }

@@ -39,6 +39,9 @@ pub(super) struct Qualify {
     /// File for everything that was found, as JSON; written anew after each report
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
+    /// Folder that keeps the recording of each report, to be judged again
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
+    keep_recordings: Option<PathBuf>,
     /// Keep it in baselines/ too, for reports of this repository on machines like this one to quote
     #[arg(long, help_heading = "Output")]
     keep: bool,
@@ -56,6 +59,7 @@ impl Qualify {
             inject: self.inject.clone(),
             shift: self.shift,
             output: self.output.clone(),
+            recordings: self.keep_recordings.clone(),
             keep: self.keep,
         };
         let found = pipeline::qualify(&ask, &self.talk.view())?;

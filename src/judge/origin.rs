@@ -9,6 +9,7 @@
 use crate::comparison::Pair;
 use crate::judge::assessment::{Assessment, Row};
 use crate::judge::wording;
+use crate::layout::LAYOUTS;
 use crate::metric::Unit;
 use crate::recording::{Counted, Recording, Relaid};
 use crate::scenario::Target;
@@ -21,8 +22,14 @@ use std::collections::BTreeMap;
 pub enum Origin {
     /// It is the code's: the reason, for the reader.
     Code(String),
-    /// It may be the place's: what speaks for it.
-    Place(String),
+    /// It may be the place's.
+    Place {
+        /// What speaks for it.
+        seen: String,
+        /// Whether all other orders together exclude what must be left of the change, so that more rounds in them would
+        /// not find it.
+        settled: bool,
+    },
     /// Nobody looked, or nobody could: why, if there is more to say than that.
     Unknown(Option<String>),
 }
@@ -42,9 +49,9 @@ const LEFT: f64 = 0.5;
 /// Fewest orders that say something: an interval of two has one degree of freedom.
 const MIN_ORDERS: usize = 3;
 
-/// Two-sided level at which the change must show in other orders. The family's level is spent already; this decides
-/// about rows that noise alone seldom brings here.
-const ALPHA: f64 = 0.05;
+/// Two-sided level at which the change must show in other orders: 5 %, shared by looks after 16, 32 and 64 rounds. The
+/// family's level is spent already; this decides about rows that noise alone seldom brings here.
+const ALPHA: f64 = 0.05 / 3.0;
 
 /// Where the change of a candidate comes from.
 #[must_use]
@@ -70,19 +77,27 @@ pub fn origin(assessment: &Assessment<'_>, row: &Row<'_>) -> Origin {
     if let Some(estimate) = elsewhere
         && let Some(half_width) = estimate.half_width(ALPHA)
     {
-        let size = estimate.value.abs();
-        let same_way = estimate.value * first > 0.0;
+        // In the direction of the first change.
+        let elsewhere = estimate.value * first.signum();
+        let enough = LEFT * first.abs();
         let seen = format!(
             "{} ± {} with the code of both sides in {} other orders",
             wording::signed(estimate.value.exp_m1()),
             wording::size(half_width.exp_m1()).trim_end_matches(" %"),
             orders.len()
         );
-        let seen = [Some(seen), counted].into_iter().flatten().collect::<Vec<_>>();
-        return if same_way && size > half_width && size >= LEFT * first.abs() {
-            Origin::Code(seen.join(", "))
+        let is_left = elsewhere > half_width && elsewhere >= enough;
+        let settled = orders.len() == LAYOUTS as usize && elsewhere + half_width < enough;
+        let doubt = (!is_left && !settled).then(|| "too noisy to tell".to_owned());
+        let seen = [Some(seen), counted, doubt]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>();
+        let seen = seen.join(", ");
+        return if is_left {
+            Origin::Code(seen)
         } else {
-            Origin::Place(seen.join(", "))
+            Origin::Place { seen, settled }
         };
     }
     let why = why_no_other_order(assessment.recording, &row.entry.scenario.target);

@@ -174,9 +174,9 @@ pub const PLACE: &str = "layout suspected";
 fn tell_origin(finding: &mut Finding, origin: Origin) {
     match origin {
         Origin::Code(reason) => finding.notes.push(format!("{CODE}: {reason}")),
-        Origin::Place(reason) => {
+        Origin::Place { seen, .. } => {
             finding.verdict = Verdict::Unclear;
-            finding.notes.push(format!("{PLACE}: {reason}"));
+            finding.notes.push(format!("{PLACE}: {seen}"));
         }
         Origin::Unknown(reason) => finding
             .notes

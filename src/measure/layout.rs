@@ -3,7 +3,7 @@
 use super::need::{pending, rounds_in};
 use super::{Lab, MeasureError, Measurement, Stage, Status};
 use crate::judge;
-use crate::layout::{LAYOUTS, Layout};
+use crate::layout::{Layout, ONE_EACH};
 use crate::recording::{Counted, Entry, Event, Phase};
 use crate::revision::Side;
 use crate::scenario::Target;
@@ -11,6 +11,9 @@ use std::collections::BTreeSet;
 
 /// Processes that count the instructions of a scenario on a side, at most: two that agree suffice.
 const COUNTS: usize = 3;
+
+/// Most rounds in other orders, as of a confirmation.
+const MOST_ELSEWHERE: u32 = 64;
 
 impl<L: Lab> Measurement<'_, L> {
     /// Where fresh processes repeated a change: counts the instructions of both sides, and measures what they do not
@@ -27,7 +30,12 @@ impl<L: Lab> Measurement<'_, L> {
         self.count(&suspects)?;
         let suspects = self.suspects();
         self.relay(&Side::BOTH, &self.targets(&suspects))?;
-        self.measure_in_other_orders(&suspects)
+        let mut rounds = ONE_EACH;
+        while rounds <= MOST_ELSEWHERE && !self.interrupted {
+            self.measure_in_other_orders(rounds)?;
+            rounds *= 2;
+        }
+        Ok(())
     }
 
     /// Counts the instructions of every scenario that both sides have, if that was asked for.
@@ -151,29 +159,27 @@ impl<L: Lab> Measurement<'_, L> {
         Ok(())
     }
 
-    /// As many rounds as found the change, 32 at most, as far as the budget allows, each order with as many as every
-    /// other. Fewer than one pair for each order would say nothing; the budget yields to those.
-    fn measure_in_other_orders(&mut self, suspects: &BTreeSet<u32>) -> Result<(), MeasureError> {
-        const ONE_EACH: u32 = 2 * LAYOUTS;
-        const MOST: u32 = 32;
+    /// Rounds in other orders until every change that cannot be told from them yet had `until` of them, as far as the
+    /// budget allows, each order with as many as every other. Fewer than one pair for each order would say nothing; the
+    /// budget yields to those.
+    fn measure_in_other_orders(&mut self, until: u32) -> Result<(), MeasureError> {
+        let suspects = self.suspects();
         let recording = &self.journal.recording;
         let linked = |target: &Target| {
             Side::BOTH
                 .iter()
                 .all(|side| Layout::shuffled().all(|layout| self.is_linked(*side, target, layout)))
         };
-        let mut jobs = self.jobs(|ix| suspects.contains(&ix));
-        jobs.retain(|job| {
-            linked(&job.target) && rounds_in(recording, Phase::Relaid, job.scenario) < ONE_EACH
-        });
-        if jobs.is_empty() {
+        let done = |ix| rounds_in(recording, Phase::Relaid, ix);
+        let mut jobs = self.jobs(|ix| suspects.contains(&ix) && done(ix) < until);
+        jobs.retain(|job| linked(&job.target));
+        let Some(fewest) = jobs.iter().map(|job| done(job.scenario)).min() else {
             return Ok(());
-        }
-        let wanted = judge::rounds_that_found(recording, &self.plan.policy)
-            .min(MOST)
-            .next_multiple_of(ONE_EACH);
+        };
+        let wanted = (until - fewest).next_multiple_of(ONE_EACH);
         let affordable = self.affordable(&jobs) / ONE_EACH * ONE_EACH;
-        let rounds = wanted.min(affordable).max(ONE_EACH);
+        let least = if fewest < ONE_EACH { ONE_EACH } else { 0 };
+        let rounds = wanted.min(affordable).max(least);
         let first = recording.next_round(Phase::Relaid).next_multiple_of(ONE_EACH);
         for round in first..first + rounds {
             self.round(Phase::Relaid, round, &jobs)?;

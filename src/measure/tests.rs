@@ -445,6 +445,38 @@ fn fresh_processes_that_cannot_tell_yet_are_more_for_those_rows_only() {
     assert_eq!(rounds_of(&journal, Phase::Confirm, 2), 16);
 }
 
+#[test]
+fn what_was_found_is_confirmed_in_full_before_undecided_scenarios_have_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder.path().join("r"), 24, minutes(2.75));
+    // Half of them are slower and quiet: confirming them takes more than the part that is always kept.
+    let script = |slot: &Slot, scenario: u32| {
+        let wild = if scenario < 12 { 1.0 } else { 60.0 };
+        let noise = 1.0 + (noise(slot, scenario) - 1.0) * wild;
+        let slower = slot.side == Side::Head && scenario < 12;
+        Takes(100.0 * noise * if slower { 1.1 } else { 1.0 })
+    };
+    let mut lab = ScriptedLab::new(script);
+    lab.counts = |side, scenario| {
+        Ok(if side == Side::Head && scenario < 12 {
+            1_100
+        } else {
+            1_000
+        })
+    };
+    assert_eq!(run(&mut lab, &mut journal), EndReason::Budget);
+    for scenario in 0..12 {
+        assert_eq!(rounds_of(&journal, Phase::Confirm, scenario), 16);
+        assert_eq!(
+            verdict_of(&journal, &format!("s{scenario}")),
+            (Verdict::Regressed, Some(true))
+        );
+    }
+    assert!(rounds_of(&journal, Phase::Measure, 12) > 16);
+    let spent_s = journal.recording.measured_s();
+    assert!((155.0..=165.0).contains(&spent_s), "{spent_s}");
+}
+
 /// Case A07, variant: the second pass crashes for one id.
 #[test]
 fn a_flag_whose_confirmation_crashes_stays_with_a_warning() {

@@ -36,6 +36,8 @@ pub struct QualifyAsk {
     pub shift: bool,
     /// File that is written anew after each report.
     pub output: Option<PathBuf>,
+    /// Folder that keeps the recording of each report, to be judged again.
+    pub recordings: Option<PathBuf>,
     /// Keep what was found in the repository, for reports on machines like this one to quote.
     pub keep: bool,
 }
@@ -93,7 +95,8 @@ fn unchanged(ask: &QualifyAsk, against_itself: &Ask, view: &View) -> Result<Qual
         for n in 1..=ask.reports {
             let started = Stopwatch::start();
             let plan = reseeded(&prepared, seed, n);
-            let path = built.run.path(&format!("report-{n}.jsonl"));
+            let in_run = || built.run.path(&format!("report-{n}.jsonl"));
+            let path = kept_recording(ask, "unchanged", n).unwrap_or_else(in_run);
             let mut header = header(plan.clone());
             header.run.clone_from(&prepared.header.run);
             let journal = begin(&path, header, prepared.host.clone(), &prepared)?;
@@ -121,6 +124,12 @@ fn unchanged(ask: &QualifyAsk, against_itself: &Ask, view: &View) -> Result<Qual
     })
 }
 
+/// Where the recording of a report is kept, if it is.
+fn kept_recording(ask: &QualifyAsk, what: &str, n: usize) -> Option<PathBuf> {
+    let folder = ask.recordings.as_ref()?;
+    Some(folder.join(format!("{what}-{n}.jsonl")))
+}
+
 fn reseeded(prepared: &Recording, seed: u64, n: usize) -> Plan {
     let plan = prepared.header.plan.clone();
     Plan {
@@ -141,6 +150,7 @@ fn injected(
 ) -> Result<(), PipelineError> {
     let deal = |seed| Injection::of(&ask.inject, seed);
     of_suite(
+        "injected",
         ask,
         settings,
         found,
@@ -170,6 +180,7 @@ fn shifted(
     view: &View,
 ) -> Result<(), PipelineError> {
     of_suite(
+        "shifted",
         ask,
         settings,
         found,
@@ -187,6 +198,7 @@ fn shifted(
 
 /// As many reports of the suite as were asked for, each of another head against the suite with nothing in it.
 fn of_suite(
+    what: &str,
     ask: &QualifyAsk,
     settings: &Settings,
     found: &mut Qualification,
@@ -206,6 +218,7 @@ fn of_suite(
             cwd: folder.clone(),
             base: Some(base.clone()),
             head: Some(head),
+            recording: kept_recording(ask, what, n),
             settings: Settings {
                 seed: Some(seed),
                 ..measuring_only(settings)

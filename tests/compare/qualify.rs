@@ -23,7 +23,8 @@ fn unchanged_code_is_measured_as_often_as_asked_for_and_everything_is_written_do
             "1",
             "-o",
         ])
-        .args(&[file.to_str().unwrap()])
+        .args(&[file.to_str().unwrap(), "--keep-recordings"])
+        .args(&[folder.path().join("kept").to_str().unwrap()])
         .run();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(
@@ -46,6 +47,11 @@ fn unchanged_code_is_measured_as_often_as_asked_for_and_everything_is_written_do
         .map(|report| &report["seed"])
         .collect();
     assert_eq!(seeds, [2, 3, 4]);
+    for n in 1..=3 {
+        let kept = folder.path().join(format!("kept/unchanged-{n}.jsonl"));
+        let judged = at.tool(&["judge"]).args(&[kept.to_str().unwrap()]).run();
+        assert_eq!(judged.code, Some(0), "{}", judged.stderr);
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Whether code or its place changed, through the scripted laboratory.
 
 use super::*;
-use crate::layout::LAYOUTS;
+use crate::layout::{LAYOUTS, ONE_EACH};
 
 /// `s2` is slower on head by this factor in this slot.
 fn slower(slot: &Slot, scenario: u32, factor: impl Fn(&Slot) -> f64) -> Act {
@@ -82,6 +82,22 @@ fn a_change_without_more_instructions_that_stays_in_other_orders_is_flagged() {
         "{}",
         seen.notes
     );
+}
+
+#[test]
+fn other_orders_that_cannot_tell_yet_have_more_rounds() {
+    let noisy_elsewhere = |slot: &Slot, scenario: u32| {
+        let wild = if slot.phase == Phase::Relaid { 50.0 } else { 1.0 };
+        let slower = slot.side == Side::Head && scenario == 2;
+        let noise = 1.0 + (noise(slot, scenario) - 1.0) * wild;
+        Takes(100.0 * noise * if slower { 1.1 } else { 1.0 })
+    };
+    let noisy = seen(noisy_elsewhere, |_, _| Ok(1_000));
+    assert!(noisy.relaid_rounds > ONE_EACH as usize, "{}", noisy.relaid_rounds);
+    let quiet = seen(everywhere, |_, _| Ok(1_000));
+    assert_eq!(quiet.relaid_rounds, ONE_EACH as usize);
+    let gone = seen(only_as_built, |_, _| Ok(1_000));
+    assert_eq!(gone.relaid_rounds, ONE_EACH as usize);
 }
 
 #[test]
