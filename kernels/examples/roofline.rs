@@ -32,13 +32,12 @@ fn measure() {
 
     let big = Tensor::<f32>::pattern(&[1024, 4096]);
     let row = Tensor::<f32>::pattern(&[4096]);
+    // All of them write here: a destination of its own would be nearer or farther than the others'.
     let mut sum = Tensor::<f32>::zeros(&[1024, 4096]);
-    let mut copy = vec![0.0_f32; big.data().len()];
 
     let table = Tensor::<f32>::pattern(&[32_768, 512]);
     let indices: Vec<u32> = (0..32_768).map(|i| i * 97 % 32_768).collect();
     let mut rows = Tensor::<f32>::zeros(&[256, 512]);
-    let mut copied_rows = vec![0.0_f32; 256 * 512];
 
     let [
         mut peak,
@@ -58,16 +57,15 @@ fn measure() {
             operations / seconds(|| matmul(&left, &right, Backend::Simd, &mut product).expect("shapes fit")),
         );
         let moved = (2 * big.data().len() * 4) as f64;
-        copies.push(moved / seconds(|| black_box(&mut copy).copy_from_slice(black_box(big.data()))));
-        scales.push(moved / seconds(|| scale(black_box(big.data()), black_box(&mut copy))));
+        copies.push(moved / seconds(|| black_box(sum.data_mut()).copy_from_slice(black_box(big.data()))));
+        scales.push(moved / seconds(|| scale(black_box(big.data()), black_box(sum.data_mut()))));
         adds.push(moved / seconds(|| add(black_box(&big), &row, &mut sum).expect("shapes fit")));
         let moved = (2 * 256 * 512 * 4) as f64;
         let first = round * 256 % (32_768 - 256) * 512;
         row_copies.push(
             moved
                 / seconds(|| {
-                    black_box(&mut copied_rows)
-                        .copy_from_slice(black_box(&table.data()[first..][..256 * 512]))
+                    black_box(rows.data_mut()).copy_from_slice(black_box(&table.data()[first..][..256 * 512]))
                 }),
         );
         let chosen = &indices[(round * 256 + 16_384) % (32_768 - 256)..][..256];
