@@ -151,18 +151,18 @@ fn found_after(row: &Row<'_>) -> u32 {
 pub struct Unrepeated {
     /// [`Entry::ix`](crate::recording::Entry::ix).
     pub scenario: u32,
-    /// Most rounds that its confirmation should have: as many as found it, at least [`MIN_ROUNDS`]. Even.
+    /// Rounds that found it, at least [`MIN_ROUNDS`]: as many should repeat it. Even.
     pub rounds: u32,
 }
 
-/// Candidates of which more fresh processes could tell whether they repeat it, in order. Those whose fresh processes
-/// failed are not among them.
+/// Candidates of which more fresh processes could tell whether they repeat it, in order: those of the planned looks, or
+/// of the end as well. Those whose fresh processes failed are not among them.
 #[must_use]
-pub fn unrepeated(recording: &Recording, policy: &Policy) -> Vec<Unrepeated> {
-    let assessment = Assessment::of(recording, policy, Until::TheEnd);
+pub fn unrepeated(recording: &Recording, policy: &Policy, until: Until) -> Vec<Unrepeated> {
+    let assessment = Assessment::of(recording, policy, until);
     let may_repeat = |row: &&Row<'_>| {
         matches!(
-            confirm(&assessment, row),
+            confirm(&assessment, row, Until::NextLook),
             Confirmation::Pending | Confirmation::NotRepeated { refuted: false, .. }
         )
     };
@@ -182,11 +182,13 @@ pub fn unrepeated(recording: &Recording, policy: &Policy) -> Vec<Unrepeated> {
 pub fn suspects(recording: &Recording, policy: &Policy) -> Vec<u32> {
     let assessment = Assessment::of(recording, policy, Until::TheEnd);
     let is_suspect = |row: &&Row<'_>| {
-        matches!(confirm(&assessment, row), Confirmation::Repeated(_))
-            && !matches!(
-                origin(&assessment, row),
-                Origin::Code(_) | Origin::Place { settled: true, .. }
-            )
+        matches!(
+            confirm(&assessment, row, Until::TheEnd),
+            Confirmation::Repeated(_)
+        ) && !matches!(
+            origin(&assessment, row),
+            Origin::Code(_) | Origin::Place { settled: true, .. }
+        )
     };
     assessment.candidates().filter(is_suspect).map(ix).collect()
 }

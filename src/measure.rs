@@ -11,6 +11,7 @@ mod warm_up;
 
 use self::need::{brisk, cheapest, costs, given_up, job, pending, starts, timing, timing_of};
 use crate::edge::store::{Journal, StoreError};
+use crate::judge::assessment::Until;
 use crate::judge::{self, looks};
 use crate::layout::Layout;
 use crate::plan::{MIN_ROUNDS, Plan};
@@ -95,7 +96,8 @@ pub struct Status {
     pub budget_s: Option<f64>,
 }
 
-/// Least part of the budget that is kept for confirming while anything is still undecided: for what the last rounds find.
+/// Least part of the budget that is kept for confirming while anything is still undecided, because the last rounds find
+/// something, too.
 const CONFIRM_SHARE: f64 = 0.15;
 
 /// How long a process should run, in seconds: a quiet moment of a shared machine lasts for tenths of a second
@@ -123,6 +125,7 @@ pub fn measure(
             timing
         }
     };
+    let budget_s = plan.measuring.budget_s.unwrap_or(0.0);
     let mut run = Measurement {
         lab,
         journal,
@@ -140,20 +143,20 @@ pub fn measure(
     run.drop_what_the_budget_cannot_reach()?;
     run.look_at_what_one_side_has()?;
     run.prepare_relink_control()?;
-    let mut reason;
-    // What confirming did not need of what was kept for it, undecided scenarios get; then what they show is confirmed.
-    let mut least_share = CONFIRM_SHARE;
-    loop {
-        let before = run.journal.recording.next_round(Phase::Measure);
-        reason = run.rounds(least_share)?;
+    let mut kept_s = budget_s * CONFIRM_SHARE;
+    let reason = loop {
+        let before_s = run.journal.recording.measured_s();
+        let reason = run.rounds(kept_s)?;
         run.confirm()?;
         run.tell_code_from_layout()?;
-        let went_on = run.journal.recording.next_round(Phase::Measure) > before;
-        if reason != EndReason::Budget || (!went_on && least_share <= 0.0) {
-            break;
+        let left_s = budget_s - run.journal.recording.measured_s();
+        let idle = run.journal.recording.measured_s() <= before_s;
+        if reason != EndReason::Budget || (idle && kept_s <= left_s / 2.0) {
+            break reason;
         }
-        least_share = 0.0;
-    }
+        // What confirming did not need, undecided scenarios get, but for half of it: they will show something, too.
+        kept_s = left_s / 2.0;
+    };
     run.count_all()?;
     Ok(if run.interrupted {
         EndReason::Interrupted
@@ -192,15 +195,16 @@ struct Measurement<'a, L> {
 }
 
 impl<L: Lab> Measurement<'_, L> {
-    /// Pairs of rounds over whatever is not decided, until all is or no more of the budget is left than confirming what
-    /// was found takes, or than `least_share` of it.
-    fn rounds(&mut self, least_share: f64) -> Result<EndReason, MeasureError> {
+    /// Pairs of rounds over whatever is not decided, and of the confirmation of what was found, until all is decided or no
+    /// more of the budget is left than confirming takes, or than `kept_s`.
+    ///
+    /// Confirming by the way meets the machine at many moments; all of it at the end may meet a bad one.
+    fn rounds(&mut self, kept_s: f64) -> Result<EndReason, MeasureError> {
         // Nobody can judge before the first round; a scenario that stumbled in the warm-up gets its chance.
         let mut undecided = match self.journal.recording.next_round(Phase::Measure) {
             0 => self.pending(),
             _ => self.undecided(),
         };
-        let mut deadline_s = self.budget_without_confirming_s(least_share);
         loop {
             let round = self.journal.recording.next_round(Phase::Measure);
             if self.interrupted {
@@ -216,7 +220,8 @@ impl<L: Lab> Measurement<'_, L> {
             if jobs.is_empty() {
                 return Ok(EndReason::Decided);
             }
-            if let Some(deadline_s) = deadline_s {
+            let found = self.unrepeated(Until::NextLook);
+            if let Some(deadline_s) = self.deadline_s(&found, kept_s) {
                 let affordable = cheapest(&jobs, deadline_s - self.journal.recording.measured_s(), 2);
                 jobs.retain(|job| affordable.contains(&job.scenario));
                 if jobs.is_empty() {
@@ -225,9 +230,9 @@ impl<L: Lab> Measurement<'_, L> {
             }
             self.round(Phase::Measure, round, &jobs)?;
             self.round(Phase::Measure, round + 1, &jobs)?;
+            self.confirm_by_the_way(&found)?;
             if looks::next_look(round) <= round + 2 {
                 undecided = self.undecided();
-                deadline_s = self.budget_without_confirming_s(least_share);
                 self.decided = pending(&self.journal.recording)
                     .len()
                     .saturating_sub(undecided.len());

@@ -2,6 +2,7 @@
 
 mod story;
 
+use abreast::judge::assessment::Until;
 use abreast::judge::{Unrepeated, candidates, undecided, unrepeated};
 use abreast::plan::{Harness, Shard};
 use abreast::recording::{
@@ -286,7 +287,7 @@ fn a_much_smaller_change_is_no_repetition() {
 fn fresh_processes_that_neither_repeat_nor_exclude_a_change_may_be_more() {
     let mut story = Story::of(&["noisy", "repeated", "excluded", "crashed"]);
     story.measure(16, constants(1000.0, 1100.0));
-    story.confirm(8, |at| match (at.scenario, at.side) {
+    story.confirm(16, |at| match (at.scenario, at.side) {
         (0, Side::Head) => Some(if at.round % 4 < 2 { 1700.0 } else { 700.0 }),
         (1, Side::Head) => Some(1100.0),
         (3, _) => None,
@@ -297,7 +298,7 @@ fn fresh_processes_that_neither_repeat_nor_exclude_a_change_may_be_more() {
         scenario: 0,
         rounds: 16,
     };
-    assert_eq!(unrepeated(&story.recording, &story.policy), [more]);
+    assert_eq!(unrepeated(&story.recording, &story.policy, Until::TheEnd), [more]);
     let report = story.judge();
     assert!(noted(row(&report, "noisy"), "too noisy to tell"), "{report:#?}");
     assert!(!noted(row(&report, "excluded"), "too noisy to tell"));

@@ -6,10 +6,15 @@
 //! not share it, because what noise may flag was bounded before, and a stricter test would lose real changes that the
 //! comparison could just show.
 
-use crate::judge::assessment::{Assessment, Row};
+use crate::comparison::Pair;
+use crate::judge::assessment::{Assessment, Row, Until};
 use crate::judge::estimate::contrast;
 use crate::judge::incidents::sentence;
 use crate::plan::MIN_ROUNDS;
+
+/// Rounds after which a confirmation is looked at. The first look that can tell is final, as in the comparison; it is
+/// looked at again after as many as there are when all measuring has ended.
+pub const LOOKS: [u32; 3] = [16, 32, 64];
 
 /// Part of the first change that fresh processes must show at least. Chosen: a chance pick is larger than the truth,
 /// but not twofold; and with very quiet rows +0.2 % can be real without repeating +3 %.
@@ -35,31 +40,27 @@ pub enum Confirmation {
     Pending,
 }
 
-/// Looks at the confirmation rounds of a candidate.
+/// Looks at the confirmation rounds of a candidate: at the planned numbers of them and, at the end, at all.
 #[must_use]
-pub fn confirm(assessment: &Assessment<'_>, row: &Row<'_>) -> Confirmation {
+pub fn confirm(assessment: &Assessment<'_>, row: &Row<'_>, until: Until) -> Confirmation {
     let rounds = &row.comparison.confirmed;
     let first = row
         .decided
         .as_ref()
         .map_or(0.0, |decided| decided.decision.log_change);
-    if rounds.len() >= MIN_ROUNDS as usize
-        && let Some(change) = contrast(rounds).map(|contrast| contrast.change)
-        && let Some(half_width) = change.half_width(assessment.policy.family_alpha)
-    {
-        let log = change.value;
-        // In the direction of the first change.
-        let again = log * first.signum();
-        let enough = AT_LEAST * first.abs();
-        return if again > half_width && again >= enough {
-            Confirmation::Repeated(log)
-        } else {
-            Confirmation::NotRepeated {
-                log,
-                half_width,
-                refuted: again + half_width < enough,
-            }
-        };
+    let planned = LOOKS.map(|rounds| rounds as usize);
+    let at_the_end = (until == Until::TheEnd).then_some(rounds.len());
+    let looks = planned.into_iter().filter(|look| *look < rounds.len());
+    let due = planned.contains(&rounds.len()).then_some(rounds.len());
+    let mut last = None;
+    for look in looks.chain(due.or(at_the_end)) {
+        last = look_at(&rounds[..look], first, assessment.policy.family_alpha).or(last);
+        if last.as_ref().is_some_and(is_settled) {
+            break;
+        }
+    }
+    if let Some(seen) = last {
+        return seen;
     }
     let measuring = &assessment.recording.header.plan.measuring;
     if !measuring.confirm {
@@ -77,4 +78,33 @@ pub fn confirm(assessment: &Assessment<'_>, row: &Row<'_>) -> Confirmation {
         )),
         None => Confirmation::Pending,
     }
+}
+
+/// What these rounds say of a first change; absent with too few of them.
+fn look_at(rounds: &[Pair], first: f64, alpha: f64) -> Option<Confirmation> {
+    if rounds.len() < MIN_ROUNDS as usize {
+        return None;
+    }
+    let change = contrast(rounds)?.change;
+    let half_width = change.half_width(alpha)?;
+    let log = change.value;
+    // In the direction of the first change.
+    let again = log * first.signum();
+    let enough = AT_LEAST * first.abs();
+    Some(if again > half_width && again >= enough {
+        Confirmation::Repeated(log)
+    } else {
+        Confirmation::NotRepeated {
+            log,
+            half_width,
+            refuted: again + half_width < enough,
+        }
+    })
+}
+
+fn is_settled(confirmation: &Confirmation) -> bool {
+    !matches!(
+        confirmation,
+        Confirmation::Pending | Confirmation::NotRepeated { refuted: false, .. }
+    )
 }

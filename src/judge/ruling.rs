@@ -2,7 +2,7 @@
 //!
 //! A verdict starts as unclear and must be earned.
 
-use crate::judge::assessment::{Assessment, Row};
+use crate::judge::assessment::{Assessment, Row, Until};
 use crate::judge::confirmation::{Confirmation, confirm};
 use crate::judge::decision::Outcome;
 use crate::judge::exact;
@@ -101,7 +101,7 @@ fn compared(finding: &mut Finding, assessment: &Assessment<'_>, row: &Row<'_>) {
     };
     match decided.decision.outcome {
         Outcome::Candidate => {
-            let confirmation = confirm(assessment, row);
+            let confirmation = confirm(assessment, row, Until::TheEnd);
             let repeated = matches!(confirmation, Confirmation::Repeated(_));
             apply(finding, confirmation, decided.decision.change);
             if repeated {

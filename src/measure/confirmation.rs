@@ -1,36 +1,47 @@
-//! The confirmation: fresh processes for whatever is about to be flagged, and the part of the budget they are kept.
+//! The confirmation: fresh processes for whatever is about to be flagged, and the part of the budget that is kept for it.
 
 use super::need::{costs, rounds_in};
 use super::{Lab, MeasureError, Measurement};
-use crate::judge;
+use crate::judge::assessment::Until;
+use crate::judge::confirmation::LOOKS;
+use crate::judge::{self, Unrepeated};
 use crate::layout::ONE_EACH;
 use crate::plan::MIN_ROUNDS;
 use crate::recording::Phase;
 use crate::schedule::Job;
 use std::collections::BTreeMap;
 
-/// Rounds after which a confirmation is looked at; again after twice as many, and so on. As the first look.
-const CONFIRM_BLOCK: u32 = 16;
-
-/// Most rounds of a confirmation. A change that needed more to be found is hardly worth them.
-const MAX_CONFIRM_ROUNDS: u32 = 64;
-
 impl<L: Lab> Measurement<'_, L> {
-    /// Fresh processes for whatever is about to be flagged, until they repeat it or exclude it, or were as many as
-    /// found it. What an earlier call, or the part of the run before it was resumed, has repeated already is not
-    /// repeated again.
-    pub(super) fn confirm(&mut self) -> Result<(), MeasureError> {
+    /// Candidates of which more fresh processes could tell whether they repeat it; none if nobody asked for that.
+    pub(super) fn unrepeated(&self, until: Until) -> Vec<Unrepeated> {
         if !self.plan.measuring.confirm {
+            return Vec::new();
+        }
+        judge::unrepeated(&self.journal.recording, &self.plan.policy, until)
+    }
+
+    /// A pair of rounds for each of these candidates that had fewer than may be looked at.
+    pub(super) fn confirm_by_the_way(&mut self, found: &[Unrepeated]) -> Result<(), MeasureError> {
+        let lacking = self.until_next_look(found);
+        let jobs = self.jobs(|ix| lacking.contains_key(&ix));
+        if jobs.is_empty() || self.affordable(&jobs) < 2 || self.interrupted {
             return Ok(());
         }
-        let mut block = CONFIRM_BLOCK;
-        while block <= MAX_CONFIRM_ROUNDS && !self.interrupted {
-            let recording = &self.journal.recording;
-            let done = |ix| rounds_in(recording, Phase::Confirm, ix);
-            let lacking = self.lacking(block);
+        let round = self.journal.recording.next_round(Phase::Confirm);
+        self.round(Phase::Confirm, round, &jobs)?;
+        self.round(Phase::Confirm, round + 1, &jobs)
+    }
+
+    /// Fresh processes for whatever is about to be flagged, until they repeat it or exclude it. What an earlier call, or
+    /// the part of the run before it was resumed, has repeated already is not repeated again.
+    pub(super) fn confirm(&mut self) -> Result<(), MeasureError> {
+        for _ in LOOKS {
+            let lacking = self.until_next_look(&self.unrepeated(Until::TheEnd));
             let jobs = self.jobs(|ix| lacking.contains_key(&ix));
+            let recording = &self.journal.recording;
+            let done = |job: &Job| rounds_in(recording, Phase::Confirm, job.scenario);
             let most = jobs.iter().map(|job| lacking[&job.scenario]).max().unwrap_or(0);
-            let fewest_done = jobs.iter().map(|job| done(job.scenario)).min().unwrap_or(0);
+            let fewest_done = jobs.iter().map(done).min().unwrap_or(0);
             // A confirmation too short to repeat anything would only unsay what was found; the budget yields to it.
             let least = MIN_ROUNDS.saturating_sub(fewest_done);
             let rounds = most.min(self.affordable(&jobs)).max(least).min(most);
@@ -38,58 +49,57 @@ impl<L: Lab> Measurement<'_, L> {
             for done in 0..rounds.next_multiple_of(2) {
                 let needed = |job: &&Job| lacking[&job.scenario] > done || done < least;
                 let jobs: Vec<Job> = jobs.iter().filter(needed).cloned().collect();
-                self.round(Phase::Confirm, first + done, &jobs)?;
                 if self.interrupted {
-                    break;
+                    return Ok(());
                 }
+                self.round(Phase::Confirm, first + done, &jobs)?;
             }
-            block *= 2;
         }
         Ok(())
     }
 
-    /// Rounds that candidates lack until they had `block` of them, or as many as found them.
-    fn lacking(&self, block: u32) -> BTreeMap<u32, u32> {
-        let recording = &self.journal.recording;
-        let lacking = |row: &judge::Unrepeated| {
-            let done = rounds_in(recording, Phase::Confirm, row.scenario);
-            row.rounds.min(block).saturating_sub(done)
+    /// Rounds that candidates lack until their confirmation is looked at again, if it is.
+    fn until_next_look(&self, found: &[Unrepeated]) -> BTreeMap<u32, u32> {
+        let lacking = |row: &Unrepeated| {
+            let done = rounds_in(&self.journal.recording, Phase::Confirm, row.scenario);
+            let look = LOOKS.into_iter().find(|look| *look > done)?;
+            Some((row.scenario, look - done))
         };
-        judge::unrepeated(recording, &self.plan.policy)
-            .iter()
-            .map(|row| (row.scenario, lacking(row)))
-            .filter(|(_, lacking)| *lacking > 0)
-            .collect()
+        found.iter().filter_map(lacking).collect()
     }
 
-    /// Seconds of the budget that may have been spent when confirming begins: all but what repeating the candidates
-    /// there are takes, once as they are and once in every other order, and at least `least_share` of it. Absent without
-    /// a budget.
-    ///
-    /// Confirming mostly takes less, since it ends when it can tell; what it leaves is not lost.
-    pub(super) fn budget_without_confirming_s(&self, least_share: f64) -> Option<f64> {
+    /// Seconds of measuring after which nothing but confirming is done: the budget but for what confirming these
+    /// candidates takes, as many rounds as found each of them and one turn of every other order of its code, and but for
+    /// `kept_s` at least. Absent without a budget.
+    pub(super) fn deadline_s(&self, found: &[Unrepeated], kept_s: f64) -> Option<f64> {
         let budget_s = self.plan.measuring.budget_s?;
-        let measuring = &self.plan.measuring;
-        let lacking = if measuring.confirm {
-            self.lacking(MAX_CONFIRM_ROUNDS)
+        if !self.plan.measuring.confirm {
+            return Some(budget_s);
+        }
+        let recording = &self.journal.recording;
+        let elsewhere = if self.plan.measuring.layout_check {
+            ONE_EACH
         } else {
-            BTreeMap::new()
+            0
         };
-        let elsewhere = if measuring.layout_check { ONE_EACH } else { 0 };
-        let costs = costs(&self.journal.recording);
-        let needed_s: f64 = lacking
-            .into_iter()
-            .filter_map(|(scenario, rounds)| {
-                Some(2.0 * f64::from(rounds + elsewhere) * costs.get(&scenario)?)
+        let costs = costs(recording);
+        let needed_s: f64 = found
+            .iter()
+            .filter_map(|row| {
+                let [.., most] = LOOKS;
+                let done = rounds_in(recording, Phase::Confirm, row.scenario);
+                let rounds = row.rounds.min(most).saturating_sub(done) + elsewhere;
+                Some(2.0 * f64::from(rounds) * costs.get(&row.scenario)?)
             })
             .sum();
-        Some(budget_s - needed_s.max(budget_s * least_share))
+        Some(budget_s - needed_s.max(kept_s))
     }
 
     /// Rounds of these jobs that the budget still allows, even; as many as a confirmation may have without a budget.
     pub(super) fn affordable(&self, jobs: &[Job]) -> u32 {
         let Some(budget_s) = self.plan.measuring.budget_s else {
-            return MAX_CONFIRM_ROUNDS;
+            let [.., most] = LOOKS;
+            return most;
         };
         let per_round_s: f64 = jobs.iter().map(|job| 2.0 * job.cost_s).sum();
         #[expect(
