@@ -32,6 +32,16 @@ pub struct Comparison {
     pub work: Option<WorkChange>,
 }
 
+impl Comparison {
+    /// What a number of head is multiplied by to be one for as much work as base does in an iteration; 1 unless both
+    /// declare work, in different amounts.
+    #[must_use]
+    pub fn per_work(&self) -> f64 {
+        let work = self.work.as_ref();
+        work.map_or(1.0, |work| work.base.amount / work.head.amount)
+    }
+}
+
 /// One round with both sides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair {

@@ -108,9 +108,7 @@ impl<'a> Assessment<'a> {
     #[must_use]
     pub fn instructions_change(&self, row: &Row<'_>) -> Option<f64> {
         let per_iteration = self.counts.change(row.entry.ix)?;
-        let work = row.comparison.work.as_ref();
-        let per_work = work.map_or(1.0, |work| work.base.amount / work.head.amount);
-        Some((1.0 + per_iteration) * per_work - 1.0).filter(|change| change.is_finite())
+        Some((1.0 + per_iteration) * row.comparison.per_work() - 1.0).filter(|change| change.is_finite())
     }
 
     /// Rows that are about to be flagged.

@@ -60,15 +60,12 @@ pub fn origin(assessment: &Assessment<'_>, row: &Row<'_>) -> Origin {
         .decided
         .as_ref()
         .map_or(0.0, |decided| decided.decision.log_change);
-    let instructions = assessment.instructions_change(row);
-    let counted = instructions.map(|change| match change {
+    let counted = assessment.instructions_change(row).map(|change| match change {
         0.0 => "instructions equal".to_owned(),
         _ => format!("instructions {}", wording::signed(change)),
     });
-    let by_share =
-        instructions.is_some_and(|change| change.ln_1p() * first.signum() >= EXPLAINS * first.abs());
-    if by_share || added_per_nanosecond(assessment, row).is_some_and(|added| added >= PER_NANOSECOND) {
-        return Origin::Code(counted.unwrap_or_default());
+    if let Some(reason) = explained(assessment, row, first) {
+        return Origin::Code(reason);
     }
     let orders = by_order(&row.comparison.relaid);
     let elsewhere = (orders.len() >= MIN_ORDERS)
@@ -105,18 +102,26 @@ pub fn origin(assessment: &Assessment<'_>, row: &Row<'_>) -> Origin {
     Origin::Unknown((!known.is_empty()).then(|| known.join(", and ")))
 }
 
-/// Instructions that head has more for each nanosecond that it takes longer, or fewer for each that it saves; absent
-/// unless both are known and head does as much work an iteration as base.
-fn added_per_nanosecond(assessment: &Assessment<'_>, row: &Row<'_>) -> Option<f64> {
+/// How the counted instructions explain a change, if they do. Where the processes of a side count differently, as a map
+/// with a seed of its own in each makes them, those two counts are taken that speak least for it.
+fn explained(assessment: &Assessment<'_>, row: &Row<'_>, first: f64) -> Option<String> {
+    let [base, head] = assessment.counts.least_for(row.entry.ix, first)?;
+    let change = (head / base * row.comparison.per_work() - 1.0).max(-1.0);
+    let agree = assessment.instructions_change(row).is_some();
+    let least = if agree { "" } else { " at least" };
+    let changed = || format!("instructions{least} {}", wording::signed(change));
+    if change.ln_1p() * first.signum() >= EXPLAINS * first.abs() {
+        return Some(changed());
+    }
     if row.entry.scenario.metric.unit != Unit::Ns || row.comparison.work.is_some() {
         return None;
     }
     let decided = row.decided.as_ref()?;
-    let added = assessment.counts.added(row.entry.ix)?;
     // The change is judged in pairs; of the two typical values only base's is taken, so that both agree.
     let longer_ns = decided.contrast.base * decided.decision.change;
-    let per_ns = added / longer_ns;
-    per_ns.is_finite().then_some(per_ns)
+    let per_ns = (head - base) / longer_ns;
+    let enough = per_ns.is_finite() && per_ns >= PER_NANOSECOND;
+    enough.then(|| format!("{}, {per_ns:.1} for each nanosecond", changed()))
 }
 
 fn why_no_other_order(recording: &Recording, target: &Target) -> Option<String> {
@@ -178,15 +183,26 @@ impl<'a> Counts<'a> {
         relative(base, head)
     }
 
-    /// Instructions that head has more than base; absent unless both are known.
+    /// Of the counts of both sides those two that speak least for a change of this sign: base's highest and head's lowest
+    /// for a positive one. Absent unless both sides were counted twice, if base counts none, or if processes of one side
+    /// differ by more than half of that: three of a kind can lie on one side of three others by chance.
     #[must_use]
     #[expect(
         clippy::cast_precision_loss,
         reason = "a count of 2^53 instructions takes weeks"
     )]
-    pub fn added(&self, scenario: u32) -> Option<f64> {
-        let [base, head] = self.agreed(scenario)?;
-        Some(head as f64 - base as f64)
+    pub fn least_for(&self, scenario: u32, change: f64) -> Option<[f64; 2]> {
+        let [base, head] = self
+            .sides(scenario)?
+            .map(|counted| counted.and_then(Counted::range));
+        let ([low_base, high_base], [low_head, high_head]) = (base?, head?);
+        let [base, head] = if change > 0.0 {
+            [high_base, low_head]
+        } else {
+            [low_base, high_head]
+        };
+        let spread = (high_base - low_base).max(high_head - low_head);
+        (base > 0 && 2 * spread <= base.abs_diff(head)).then_some([base as f64, head as f64])
     }
 
     fn agreed(&self, scenario: u32) -> Option<[u64; 2]> {

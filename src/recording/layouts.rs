@@ -93,23 +93,42 @@ impl Counted {
         let repeated = |count: &&u64| self.instructions.iter().filter(|other| other == count).count() > 1;
         self.instructions.iter().find(repeated).copied()
     }
+
+    /// The lowest and the highest count: twice the same one if two processes agree on it. Absent below two processes.
+    #[must_use]
+    pub fn range(&self) -> Option<[u64; 2]> {
+        if let Some(agreed) = self.agreed() {
+            return Some([agreed; 2]);
+        }
+        let counts = (self.instructions.len() > 1).then_some(&self.instructions)?;
+        Some([*counts.iter().min()?, *counts.iter().max()?])
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn counted(instructions: &[u64]) -> Counted {
+        Counted {
+            scenario: 0,
+            side: Side::Base,
+            instructions: instructions.to_vec(),
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn counts_that_do_not_agree_have_a_range() {
+        let range = |instructions: &[u64]| counted(instructions).range();
+        assert_eq!(range(&[7, 9, 8]), Some([7, 9]));
+        assert_eq!(range(&[7, 8, 8]), Some([8, 8]));
+        assert_eq!([range(&[7]), range(&[])], [None, None]);
+    }
+
     #[test]
     fn a_count_is_believed_if_two_processes_agree() {
-        let agreed = |instructions: &[u64]| {
-            let counted = Counted {
-                scenario: 0,
-                side: Side::Base,
-                instructions: instructions.to_vec(),
-                failure: None,
-            };
-            counted.agreed()
-        };
+        let agreed = |instructions: &[u64]| counted(instructions).agreed();
         assert_eq!(agreed(&[7, 7]), Some(7));
         assert_eq!(agreed(&[7, 8, 8]), Some(8));
         assert_eq!(agreed(&[7, 8, 9]), None);

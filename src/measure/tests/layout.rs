@@ -117,6 +117,24 @@ fn counts_that_differ_from_process_to_process_explain_nothing() {
     assert!(!seen.notes.contains("instructions"), "{}", seen.notes);
 }
 
+/// As a map does that has a seed of its own in each process.
+#[test]
+fn counts_that_differ_less_than_the_change_explain_it() {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let seen = seen(everywhere, |side, _| {
+        let more = if side == Side::Head { 100 } else { 0 };
+        Ok(1_000 + more + COUNT.fetch_add(1, Ordering::Relaxed))
+    });
+    assert_eq!((seen.verdict, seen.relaid_rounds), (Verdict::Regressed, 0));
+    assert!(
+        seen.notes
+            .contains("the code, not its layout: instructions at least +10"),
+        "{}",
+        seen.notes
+    );
+}
+
 #[test]
 fn what_cannot_be_linked_in_another_order_keeps_its_flag_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
