@@ -37,7 +37,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("stats", &[]),
     ("comparison", &["layout", "recording", "revision", "scenario", "stats"]),
     ("report", &["metric", "recording", "revision", "scenario", "units", "verdict"]),
-    ("judge", &["claim", "comparison", "metric", "plan", "profile", "recording", "revision", "scenario", "stats", "units",
+    ("judge", &["claim", "comparison", "layout::LAYOUTS", "metric", "plan", "profile", "recording", "revision", "scenario", "stats", "units",
         "verdict", "report::Change", "report::Elapsed", "report::Finding", "report::Method", "report::Report"]),
     ("injection", &[]),
     ("imported", &["layout", "metric", "profile", "recording", "revision", "scenario", "units"]),
