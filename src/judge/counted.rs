@@ -53,6 +53,7 @@ fn finding(assessment: &Assessment<'_>, row: &Row<'_>, sides: [Option<&Counted>;
             detectable: threshold,
             rounds: 2,
             per_round: Vec::new(),
+            base_per_round: Vec::new(),
             confirmation: None,
         }),
         confirmed: verdict.is_change().then_some(true),

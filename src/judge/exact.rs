@@ -71,6 +71,7 @@ pub(super) fn count(finding: &mut Finding, assessment: &Assessment<'_>, row: &Ro
         detectable: 0.0,
         rounds: u32::try_from(launches).unwrap_or(u32::MAX),
         per_round: Vec::new(),
+        base_per_round: Vec::new(),
         confirmation: None,
     });
 }

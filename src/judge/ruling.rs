@@ -21,22 +21,25 @@ use crate::verdict::Verdict;
 pub fn finding(assessment: &Assessment<'_>, row: &Row<'_>) -> Finding {
     let scenario = &row.entry.scenario;
     let decided = row.decided.as_ref();
-    let change = decided.map(|decided| Change {
-        change: decided.decision.change,
-        low: decided.decision.low,
-        high: decided.decision.high,
-        floor: decided.decision.floor,
-        detectable: decided.decision.detectable,
-        rounds: decided.contrast.rounds,
-        per_round: row
+    let change = decided.map(|decided| {
+        let rounds = row
             .comparison
             .measured
             .iter()
-            .take(decided.contrast.rounds as usize)
-            .map(|pair| pair.log_ratio().exp_m1())
-            .filter(|change| change.is_finite())
-            .collect(),
-        confirmation: None,
+            .take(decided.contrast.rounds as usize);
+        let rounds = rounds.map(|pair| (pair.log_ratio().exp_m1(), pair.base));
+        let (per_round, base_per_round) = rounds.filter(|(change, _)| change.is_finite()).unzip();
+        Change {
+            change: decided.decision.change,
+            low: decided.decision.low,
+            high: decided.decision.high,
+            floor: decided.decision.floor,
+            detectable: decided.decision.detectable,
+            rounds: decided.contrast.rounds,
+            per_round,
+            base_per_round,
+            confirmation: None,
+        }
     });
     let mut finding = Finding {
         scenario: scenario.id.clone(),

@@ -317,6 +317,7 @@ mod tests {
             detectable: 0.01,
             rounds: 16,
             per_round: vec![],
+            base_per_round: vec![],
             confirmation: None,
         };
         let above = Change {

@@ -29,8 +29,9 @@ pub(crate) fn pretty(wire: &impl Serialize) -> String {
     text
 }
 
+/// The whole report as JSON.
 #[derive(Serialize)]
-struct Wire<'a> {
+pub(super) struct Wire<'a> {
     schema: &'static str,
     base: WireRevision<'a>,
     head: WireRevision<'a>,
@@ -88,7 +89,7 @@ struct WireElapsed {
 }
 
 impl<'a> Wire<'a> {
-    fn new(report: &'a Report) -> Self {
+    pub(super) fn new(report: &'a Report) -> Self {
         Self {
             schema: SCHEMA,
             base: WireRevision::new(&report.base),

@@ -6,9 +6,11 @@ pub mod csv;
 pub mod format;
 #[cfg(test)]
 pub(crate) mod hostile;
+pub mod html;
 pub mod json;
 pub mod label;
 pub mod markdown;
+mod page;
 mod row;
 #[cfg(test)]
 pub(crate) mod sample;
@@ -135,6 +137,8 @@ pub struct Change {
     pub rounds: u32,
     /// Change of each round alone, in order.
     pub per_round: Vec<f64>,
+    /// Base's number in each of these rounds, in the metric's unit; head's is as much more as the round's change says.
+    pub base_per_round: Vec<f64>,
     /// Change seen by the confirmation pass.
     pub confirmation: Option<f64>,
 }
@@ -181,6 +185,8 @@ pub enum Format {
     Json,
     /// The findings, for tables.
     Csv,
+    /// One self-contained page: every row with its rounds.
+    Html,
     /// A plot of all changes.
     Svg,
 }
@@ -194,6 +200,7 @@ impl Format {
             "md" | "markdown" => Some(Self::Md),
             "json" => Some(Self::Json),
             "csv" => Some(Self::Csv),
+            "html" | "htm" => Some(Self::Html),
             "svg" => Some(Self::Svg),
             _ => None,
         }
@@ -208,6 +215,7 @@ pub fn render(report: &Report, format: Format, options: &Options) -> String {
         Format::Md => markdown::render(report),
         Format::Json => json::render(report),
         Format::Csv => csv::render(report),
+        Format::Html => html::render(report),
         Format::Svg => svg::render(report),
     }
 }

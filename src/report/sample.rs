@@ -112,6 +112,7 @@ pub(crate) fn changed(id: &str, verdict: Verdict, base: f64, change: f64, half: 
             detectable: half * 1.6,
             rounds: 16,
             per_round: scatter.iter().map(|z| change + z * half).collect(),
+            base_per_round: scatter.iter().rev().map(|z| base * (1.0 + z * half)).collect(),
             confirmation: None,
         }),
         flag: verdict.flag(Some(change), 0.1),
