@@ -1,11 +1,18 @@
-//! The tool's own hot loops: reading a recording, judging it, rendering the report.
+//! The tool's own hot loops: reading a recording, judging it, rendering the report; and reading a history, finding what
+//! changed, rendering its page.
 
+#[path = "synthetic/history.rs"]
+mod remembered;
 mod synthetic;
 
+use abreast::history::trend::{Question, Trend};
+use abreast::history::{File, append};
 use abreast::judge;
 use abreast::plan::Policy;
 use abreast::recording::Recording;
+use abreast::report::trend;
 use abreast::report::{Format, render, terminal::Options};
+use abreast::units::Fraction;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 
@@ -35,8 +42,18 @@ fn renderers(c: &mut Criterion) {
         return;
     };
     let report = judge::judge(&recording, &Policy::default());
-    let formats = [Format::Term, Format::Md, Format::Json, Format::Csv, Format::Svg];
-    for (format, name) in formats.into_iter().zip(["term", "md", "json", "csv", "svg"]) {
+    let formats = [
+        Format::Term,
+        Format::Md,
+        Format::Json,
+        Format::Csv,
+        Format::Html,
+        Format::Svg,
+    ];
+    for (format, name) in formats
+        .into_iter()
+        .zip(["term", "md", "json", "csv", "html", "svg"])
+    {
         group.bench_with_input(BenchmarkId::new(name, 400), &report, |b, report| {
             b.iter(|| render(black_box(report), format, &Options::default()));
         });
@@ -44,5 +61,36 @@ fn renderers(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(all, halves, renderers);
+fn history(c: &mut Criterion) {
+    let mut group = c.benchmark_group("history");
+    group.sample_size(10);
+    let question = Question {
+        branch: "main".to_owned(),
+        threshold: Fraction(0.02),
+        anchor: None,
+        link: None,
+    };
+    for (scenarios, commits) in [(100, 250), (100, 500), (100, 1000)] {
+        let size = format!("{scenarios}x{commits}");
+        let (line, known) = remembered::history(scenarios, commits);
+        group.throughput(Throughput::Elements(u64::from(scenarios * commits)));
+        group.bench_with_input(BenchmarkId::new("trend", &size), &known, |b, known| {
+            b.iter(|| Trend::new(&line, black_box(known), &question).open().len());
+        });
+        let found = Trend::new(&line, &known, &question);
+        group.bench_with_input(BenchmarkId::new("page", &size), &found, |b, found| {
+            b.iter(|| trend::render(black_box(found), trend::Format::Html).len());
+        });
+    }
+    let one = remembered::step(&"a".repeat(40), &"b".repeat(40), 1000, (1, 2));
+    let file = File::new("class".to_owned(), one.clone()).to_json();
+    group.throughput(Throughput::Bytes(file.len() as u64));
+    group.bench_function("read/1000", |b| b.iter(|| File::parse(black_box(&file)).is_ok()));
+    group.bench_function("append/1000", |b| {
+        b.iter(|| append(Some(black_box(&file)), "class", &one).map(|bytes| bytes.len()));
+    });
+    group.finish();
+}
+
+criterion_group!(all, halves, renderers, history);
 criterion_main!(all);

@@ -1,10 +1,18 @@
 //! The command line: what may be typed, and delivering what comes of it.
 
+mod build;
+mod export;
+mod keeping;
 mod output;
 mod qualify;
+mod trend;
 
+use self::build::Build;
+use self::export::Export;
+use self::keeping::Keeping;
 use self::output::{Output, TalkArgs};
 use self::qualify::Qualify;
+use self::trend::Trend;
 use crate::config::Settings;
 use crate::edge::archive::SUFFIX;
 use crate::edge::terminal;
@@ -33,6 +41,7 @@ Examples:
   abreast compare --filter '^parse/'     only some benchmarks
   abreast compare --format md -o c.md    also write Markdown
   abreast compare --fail-on regression   exit code 1 if a row regressed
+  abreast compare HEAD~1 HEAD --keep     remember it; abreast trend -o t.html shows all that is remembered
   abreast qualify --reports 20           how often this machine makes unchanged code look changed
   abreast build main HEAD -o b.tar.zst   build here; elsewhere: abreast record b.tar.zst -o r.jsonl
 
@@ -58,6 +67,10 @@ enum Command {
     Judge(Judge),
     /// Measure one commit against itself, many times: how often this machine makes unchanged code look changed
     Qualify(Qualify),
+    /// Show how fast the commits of a branch were: plots, change points and slow drift, from the history that --keep writes
+    Trend(Trend),
+    /// Write the history for other programs
+    Export(Export),
     /// Write a commented abreast.toml at the root of the repository
     Init(Init),
 }
@@ -75,20 +88,9 @@ struct Compare {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     recording: Option<PathBuf>,
     #[command(flatten)]
+    keeping: Keeping,
+    #[command(flatten)]
     output: Output,
-    #[command(flatten)]
-    talk: TalkArgs,
-}
-
-#[derive(Debug, Args)]
-struct Build {
-    #[command(flatten)]
-    revisions: Revisions,
-    #[command(flatten)]
-    settings: Settings,
-    /// File for the bundle; its name must end in .tar.zst
-    #[arg(short, long, value_name = "BUNDLE", help_heading = "Output")]
-    output: PathBuf,
     #[command(flatten)]
     talk: TalkArgs,
 }
@@ -128,6 +130,8 @@ struct Judge {
     head: Vec<PathBuf>,
     #[command(flatten)]
     settings: Settings,
+    #[command(flatten)]
+    keeping: Keeping,
     #[command(flatten)]
     output: Output,
     #[command(flatten)]
@@ -211,6 +215,8 @@ impl Command {
             Self::Record(record) => record.run(),
             Self::Judge(judge) => judge.run(),
             Self::Qualify(qualify) => qualify.run(),
+            Self::Trend(trend) => trend.run(),
+            Self::Export(export) => export.run(),
             Self::Init(init) => init.run(),
         }
     }
@@ -225,29 +231,11 @@ impl Compare {
             ..ask
         };
         self.output.check()?;
+        self.keeping.check_sides(&ask)?;
         let outcome = pipeline::compare(&ask, &self.talk.view())?;
         self.output.deliver(&outcome.report, &self.talk)?;
+        self.keeping.keep(&outcome, &self.talk)?;
         Ok(exit(&outcome))
-    }
-}
-
-impl Build {
-    fn run(&self) -> Result<Exit, PipelineError> {
-        if !is_bundle(&self.output.to_string_lossy()) {
-            let message = format!(
-                "`{}` is no name for a bundle: `record` knows bundles by a name that ends in {SUFFIX}",
-                self.output.display()
-            );
-            return Err(PipelineError::Usage(message));
-        }
-        let ask = self.revisions.ask(&self.settings);
-        let recording = pipeline::build(&ask, &self.output, &self.talk.view())?;
-        for build in &recording.builds {
-            if let Some(failure) = &build.failure {
-                terminal::error(&visible(&format!("{} did not build: {failure}", build.side)));
-            }
-        }
-        Ok(Exit::of_build(&recording))
     }
 }
 
@@ -312,8 +300,10 @@ impl Judge {
         for files in [&self.files, &self.base, &self.head] {
             self.output.spare(files)?;
         }
+        self.keeping.check()?;
         let outcome = self.outcome()?;
         self.output.deliver(&outcome.report, &self.talk)?;
+        self.keeping.keep(&outcome, &self.talk)?;
         // Who judges an interrupted run was not interrupted.
         let circumstance = Circumstance {
             interrupted: false,

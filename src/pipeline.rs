@@ -9,12 +9,17 @@ mod foreign;
 mod outcome;
 mod progress;
 mod qualified;
+mod remembered;
 
 pub use self::bundled::{BundleAsk, build, record_bundle};
 pub use self::error::PipelineError;
 pub use self::foreign::{ForeignAsk, judge_foreign};
 pub use self::outcome::Outcome;
 pub use self::qualified::{QualifyAsk, qualify};
+pub use self::remembered::{
+    BlessAsk, ImportAsk, KeepAsk, KeepError, TrendAsk, Where, bless, export, import, keep, may_keep,
+    may_keep_sides, prune, trend, write,
+};
 
 use crate::config::{FILE, Settings};
 use crate::edge::cargo::CargoError;

@@ -10,6 +10,7 @@ pub mod clock;
 pub mod criterion;
 pub mod format;
 pub mod git;
+pub mod history;
 pub mod home;
 pub mod machine;
 pub mod process;

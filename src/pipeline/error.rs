@@ -1,13 +1,16 @@
 //! Why a command did not come to its end, and the exit code of that.
 
+use super::remembered::KeepError;
 use crate::config::ConfigError;
 use crate::edge::cargo::CargoError;
 use crate::edge::format::FormatError;
-use crate::edge::git::GitError;
+use crate::edge::git::{BranchError, GitError};
+use crate::edge::history::HistoryError;
 use crate::edge::home::HomeError;
 use crate::edge::process;
 use crate::edge::store::StoreError;
 use crate::exit::Exit;
+use crate::history::foreign::ForeignError;
 use crate::measure::{LabError, MeasureError};
 use crate::recording::RecordingError;
 use crate::workshop::WorkshopError;
@@ -58,6 +61,18 @@ pub enum PipelineError {
         /// What is wrong with it.
         source: FormatError,
     },
+    /// A history in the work tree.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    /// A history on its branch.
+    #[error(transparent)]
+    Branch(#[from] BranchError),
+    /// What is not kept.
+    #[error(transparent)]
+    Keep(#[from] KeepError),
+    /// A history of another program.
+    #[error(transparent)]
+    Foreign(#[from] ForeignError),
     /// Flags that do not go together.
     #[error("{0}")]
     Usage(String),
@@ -79,6 +94,10 @@ impl PipelineError {
             | Self::Usage(_)
             | Self::Format { .. }
             | Self::Store(_)
+            | Self::History(_)
+            | Self::Branch(_)
+            | Self::Keep(_)
+            | Self::Foreign(_)
             | Self::Home(_) => Exit::Usage,
             Self::Workshop(_) if process::interrupted() => Exit::Interrupted,
             Self::Workshop(

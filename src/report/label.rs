@@ -2,7 +2,8 @@
 
 use super::visible;
 use super::{Finding, Report};
-use crate::scenario::Kind;
+use crate::metric::Metric;
+use crate::scenario::{Kind, Scenario, Target};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names the rows of one report.
@@ -21,12 +22,17 @@ impl<'a> Labels<'a> {
     /// The naming rule for this report.
     #[must_use]
     pub fn new(report: &'a Report) -> Self {
+        Self::among(report.findings.iter().map(|finding| &finding.target))
+    }
+
+    /// The naming rule for rows with these targets.
+    pub(super) fn among(targets: impl Iterator<Item = &'a Target>) -> Self {
         let mut packages: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for finding in &report.findings {
+        for target in targets {
             packages
-                .entry(&finding.target.target)
+                .entry(&target.target)
                 .or_default()
-                .insert(&finding.target.package);
+                .insert(&target.package);
         }
         Self {
             several_targets: packages.values().map(BTreeSet::len).sum::<usize>() > 1,
@@ -40,18 +46,27 @@ impl<'a> Labels<'a> {
     /// The label of one row, every character visible. A metric other than time is named at the end.
     #[must_use]
     pub fn of(&self, finding: &Finding) -> String {
+        self.name(finding.kind, &finding.target, &finding.scenario, &finding.metric)
+    }
+
+    /// The same for a scenario.
+    pub(super) fn of_scenario(&self, scenario: &Scenario) -> String {
+        self.name(scenario.kind, &scenario.target, &scenario.id, &scenario.metric)
+    }
+
+    fn name(&self, kind: Kind, target: &Target, id: &str, metric: &Metric) -> String {
         let mut parts = Vec::with_capacity(4);
-        if self.shared_names.contains(finding.target.target.as_str()) {
-            parts.push(visible::id(&finding.target.package));
+        if self.shared_names.contains(target.target.as_str()) {
+            parts.push(visible::id(&target.package));
         }
-        let is_program = finding.kind == Kind::Program;
+        let is_program = kind == Kind::Program;
         if self.several_targets || is_program {
-            parts.push(visible::id(&finding.target.target));
+            parts.push(visible::id(&target.target));
         }
-        parts.push(visible::id(&finding.scenario));
+        parts.push(visible::id(id));
         // What a program calls a quantity says what it is.
-        if finding.metric.name != "time" && !is_program {
-            parts.push(visible::id(&finding.metric.name));
+        if metric.name != "time" && !is_program {
+            parts.push(visible::id(&metric.name));
         }
         parts.join("/")
     }

@@ -18,6 +18,7 @@ pub mod sentence;
 pub mod status;
 pub mod svg;
 pub mod terminal;
+pub mod trend;
 pub mod visible;
 
 pub use terminal::Options;

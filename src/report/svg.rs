@@ -5,8 +5,8 @@
 //! into the program, so no font has to be installed. The picture brings its own light background and so reads the
 //! same on a dark page. Flags differ in shape as well as in colour.
 
-mod axis;
-mod canvas;
+pub(super) mod axis;
+pub(super) mod canvas;
 mod overview;
 mod rounds;
 
@@ -22,9 +22,9 @@ use std::sync::OnceLock;
 static FONT: &[u8] = include_bytes!("../../assets/DejaVuSans-subset.ttf");
 
 /// Width of the picture: what GitHub shows of an image without scaling it down.
-const WIDTH: i32 = 960;
+pub(super) const WIDTH: i32 = 960;
 /// Room between the picture's edge and everything in it.
-const MARGIN: i32 = 20;
+pub(super) const MARGIN: i32 = 20;
 
 /// The report as an SVG document.
 #[must_use]
@@ -105,7 +105,8 @@ fn drawable(finding: &Finding) -> Option<&Change> {
     })
 }
 
-fn register() {
+/// Makes the built-in font known to plotters.
+pub(super) fn register() {
     static DONE: OnceLock<()> = OnceLock::new();
     DONE.get_or_init(|| {
         // Fails only for bytes that are no font; drawing then reports it.
@@ -114,7 +115,7 @@ fn register() {
 }
 
 /// Puts the title into the document for screen readers and tooltips, right after the opening tag.
-fn described(svg: &str, title: &str) -> String {
+pub(super) fn described(svg: &str, title: &str) -> String {
     match svg.split_once('\n') {
         Some((open, rest)) => format!("{open}\n<title>{}</title>\n{rest}", escaped(title)),
         None => svg.to_owned(),
@@ -122,7 +123,7 @@ fn described(svg: &str, title: &str) -> String {
 }
 
 /// What stands in for a picture that could not be drawn, which takes a broken build of the font.
-fn unavailable(title: &str) -> String {
+pub(super) fn unavailable(title: &str) -> String {
     format!(
         "<svg width=\"{WIDTH}\" height=\"60\" xmlns=\"http://www.w3.org/2000/svg\">\
          <text x=\"20\" y=\"35\" font-family=\"sans-serif\" font-size=\"14\">{} (no plot: the font is broken)</text></svg>\n",

@@ -15,6 +15,7 @@ mod builds;
 mod bundles;
 mod foreign;
 mod harness;
+mod history;
 mod ids;
 mod interruption;
 mod layout;

@@ -7,6 +7,7 @@
     reason = "tests are users, who have files and processes; a test that cannot go on panics"
 )]
 
+mod pages;
 #[path = "../support/mod.rs"]
 mod support;
 

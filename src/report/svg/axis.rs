@@ -4,7 +4,7 @@ use crate::report::format::setting;
 
 /// A linear axis between two pixels. It always shows zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Axis {
+pub(in crate::report) struct Axis {
     low: f64,
     high: f64,
     from: i32,
@@ -13,7 +13,7 @@ pub(super) struct Axis {
 
 impl Axis {
     /// An axis from `low` (at most 0) to `high` (at least 0).
-    pub(super) fn new((low, high): (f64, f64), from: i32, to: i32) -> Self {
+    pub(in crate::report) fn new((low, high): (f64, f64), from: i32, to: i32) -> Self {
         let high = high.max(0.0);
         // An axis without extent would divide by zero.
         let low = low.min(0.0).min(high - 1e-6);
@@ -21,13 +21,13 @@ impl Axis {
     }
 
     /// Pixel of a fraction, held inside the axis.
-    pub(super) fn at(&self, fraction: f64) -> i32 {
+    pub(in crate::report) fn at(&self, fraction: f64) -> i32 {
         let share = (fraction.clamp(self.low, self.high) - self.low) / (self.high - self.low);
         self.from + pixel(share * f64::from(self.to - self.from))
     }
 
     /// Whether a fraction lies beyond an end: -1 low, 1 high, 0 inside.
-    pub(super) fn beyond(&self, fraction: f64) -> i32 {
+    pub(in crate::report) fn beyond(&self, fraction: f64) -> i32 {
         if fraction > self.high {
             1
         } else if fraction < self.low {
@@ -38,7 +38,7 @@ impl Axis {
     }
 
     /// About `most` round fractions to mark, zero among them, ascending.
-    pub(super) fn ticks(&self, most: i32) -> Vec<f64> {
+    pub(in crate::report) fn ticks(&self, most: i32) -> Vec<f64> {
         let step = round_step((self.high - self.low) / f64::from(most));
         let first = (self.low / step).ceil().max(-100.0);
         let last = (self.high / step).floor().min(100.0);
@@ -49,7 +49,7 @@ impl Axis {
 }
 
 /// The words of a mark: `+5 %`, `−0.5 %`, `0`.
-pub(super) fn tick(fraction: f64) -> String {
+pub(in crate::report) fn tick(fraction: f64) -> String {
     let size = setting(fraction.abs());
     if fraction > 0.0 {
         format!("+{size}")
@@ -73,7 +73,7 @@ fn round_step(rough: f64) -> f64 {
 
 /// The limit that shows these extents (each at least 0) well: all of them, unless a few are so far out that they
 /// would squeeze the others into a line; those are then drawn at the edge. Never below `least`.
-pub(super) fn limit(mut extents: Vec<f64>, least: f64) -> f64 {
+pub(in crate::report) fn limit(mut extents: Vec<f64>, least: f64) -> f64 {
     extents.retain(|extent| extent.is_finite());
     extents.sort_by(f64::total_cmp);
     let most = extents.last().copied().unwrap_or(0.0);
@@ -90,7 +90,7 @@ pub(super) fn limit(mut extents: Vec<f64>, least: f64) -> f64 {
 }
 
 /// Nearest pixel. The clamp makes the conversion exact for every input.
-pub(super) fn pixel(offset: f64) -> i32 {
+pub(in crate::report) fn pixel(offset: f64) -> i32 {
     #[expect(
         clippy::cast_possible_truncation,
         reason = "clamped to a small range; NaN becomes 0"

@@ -10,11 +10,17 @@ use plotters::style::{Color, IntoFont, RGBAColor, RGBColor, ShapeStyle, TextStyl
 use unicode_width::UnicodeWidthStr;
 
 /// Why a picture could not be drawn.
-pub(super) type Failure = DrawingAreaErrorKind<<SVGBackend<'static> as DrawingBackend>::ErrorType>;
+pub(in crate::report) type Failure = Broken<SVGBackend<'static>>;
+
+/// Why a picture could not be drawn with some backend.
+pub(in crate::report) type Broken<B> = DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>;
+
+/// A picture under construction that becomes text.
+pub(super) type Canvas<'a> = Sheet<SVGBackend<'a>>;
 
 /// Colours by meaning. All text has a contrast of at least 4.5 on the background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ink {
+pub(in crate::report) enum Ink {
     /// What is to be read.
     Text,
     /// What may be read: axes, legend.
@@ -58,55 +64,89 @@ impl Ink {
 }
 
 /// A picture under construction.
-pub(super) struct Canvas<'a> {
-    area: DrawingArea<SVGBackend<'a>, Shift>,
+pub(in crate::report) struct Sheet<B: DrawingBackend> {
+    area: DrawingArea<B, Shift>,
+    /// Dots of the backend for one of the picture's pixels.
+    scale: i32,
 }
 
-impl<'a> Canvas<'a> {
-    pub(super) fn new(backend: SVGBackend<'a>) -> Result<Self, Failure> {
-        Ok(Self {
-            area: backend.into_drawing_area(),
-        })
+impl<B: DrawingBackend> Sheet<B> {
+    pub(in crate::report) fn new(backend: B) -> Result<Self, Broken<B>> {
+        Ok(Self::scaled(backend, 1))
     }
 
-    pub(super) fn finish(&self) -> Result<(), Failure> {
+    /// A picture with so many dots of the backend for each of its pixels.
+    pub(in crate::report) fn scaled(backend: B, scale: i32) -> Self {
+        Self {
+            area: backend.into_drawing_area(),
+            scale,
+        }
+    }
+
+    fn dots(&self, (x, y): (i32, i32)) -> (i32, i32) {
+        (x * self.scale, y * self.scale)
+    }
+
+    fn stroked(&self, ink: Ink, width: u32) -> ShapeStyle {
+        ink.stroked(width * self.scale.unsigned_abs())
+    }
+
+    pub(in crate::report) fn finish(&self) -> Result<(), Broken<B>> {
         self.area.present()
     }
 
     /// Paper with a thin edge: on a white page the edge, on a dark page the paper shows where the picture ends.
-    pub(super) fn background(&self, width: i32, height: i32) -> Result<(), Failure> {
-        let all = [(0, 0), (width, height)];
+    pub(in crate::report) fn background(&self, width: i32, height: i32) -> Result<(), Broken<B>> {
+        let all = [(0, 0), self.dots((width, height))];
         self.area
             .draw(&Rectangle::new(all, RGBColor(0xff, 0xff, 0xff).filled()))?;
         self.area.draw(&Rectangle::new(
-            [(0, 0), (width - 1, height - 1)],
-            Ink::Grid.stroked(1),
+            [(0, 0), self.dots((width - 1, height - 1))],
+            self.stroked(Ink::Grid, 1),
         ))
     }
 
     /// Text that begins at a point, centred on its height.
-    pub(super) fn text(&self, text: &str, at: (i32, i32), size: i32, ink: Ink) -> Result<(), Failure> {
+    pub(in crate::report) fn text(
+        &self,
+        text: &str,
+        at: (i32, i32),
+        size: i32,
+        ink: Ink,
+    ) -> Result<(), Broken<B>> {
         self.anchored(text, at, size, ink, HPos::Left)
     }
 
     /// Text that ends at a point.
-    pub(super) fn text_before(&self, text: &str, at: (i32, i32), size: i32, ink: Ink) -> Result<(), Failure> {
+    pub(in crate::report) fn text_before(
+        &self,
+        text: &str,
+        at: (i32, i32),
+        size: i32,
+        ink: Ink,
+    ) -> Result<(), Broken<B>> {
         self.anchored(text, at, size, ink, HPos::Right)
     }
 
     /// Text around a point.
-    pub(super) fn text_around(&self, text: &str, at: (i32, i32), size: i32, ink: Ink) -> Result<(), Failure> {
+    pub(in crate::report) fn text_around(
+        &self,
+        text: &str,
+        at: (i32, i32),
+        size: i32,
+        ink: Ink,
+    ) -> Result<(), Broken<B>> {
         self.anchored(text, at, size, ink, HPos::Center)
     }
 
-    fn anchored(&self, text: &str, at: (i32, i32), size: i32, ink: Ink, side: HPos) -> Result<(), Failure> {
-        let style = style(size, ink).pos(Pos::new(side, VPos::Center));
-        self.area.draw(&Text::new(text.to_owned(), at, style))
+    fn anchored(&self, text: &str, at: (i32, i32), size: i32, ink: Ink, side: HPos) -> Result<(), Broken<B>> {
+        let style = style(size * self.scale, ink).pos(Pos::new(side, VPos::Center));
+        self.area.draw(&Text::new(text.to_owned(), self.dots(at), style))
     }
 
     /// Pixels that a text takes. Characters the font lacks (emoji, CJK) have no width in it but will have one in
     /// the reader's font: the number of terminal cells bounds them.
-    pub(super) fn width(&self, text: &str, size: i32) -> i32 {
+    pub(in crate::report) fn width(&self, text: &str, size: i32) -> i32 {
         let measured = self
             .area
             .estimate_text_size(text, &style(size, Ink::Text))
@@ -116,7 +156,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// A text with its middle cut out until it fits.
-    pub(super) fn fitted(&self, text: &str, size: i32, room: i32) -> String {
+    pub(in crate::report) fn fitted(&self, text: &str, size: i32, room: i32) -> String {
         // No text in the picture is longer than this; it bounds the work for absurd ones.
         let mut cells = text.width().min(200);
         let mut cut = visible::cut_middle(text, cells);
@@ -127,31 +167,44 @@ impl<'a> Canvas<'a> {
         cut
     }
 
-    pub(super) fn line(&self, from: (i32, i32), to: (i32, i32), width: u32, ink: Ink) -> Result<(), Failure> {
-        self.area
-            .draw(&PathElement::new(vec![from, to], ink.stroked(width)))
+    pub(in crate::report) fn line(
+        &self,
+        from: (i32, i32),
+        to: (i32, i32),
+        width: u32,
+        ink: Ink,
+    ) -> Result<(), Broken<B>> {
+        self.area.draw(&PathElement::new(
+            vec![self.dots(from), self.dots(to)],
+            self.stroked(ink, width),
+        ))
     }
 
     /// A vertical line of dashes.
-    pub(super) fn dashes(&self, x: i32, from: i32, to: i32, ink: Ink) -> Result<(), Failure> {
+    pub(in crate::report) fn dashes(&self, x: i32, from: i32, to: i32, ink: Ink) -> Result<(), Broken<B>> {
         (from..to)
             .step_by(8)
             .try_for_each(|y| self.line((x, y), (x, (y + 4).min(to)), 1, ink))
     }
 
-    pub(super) fn bar(&self, from: (i32, i32), to: (i32, i32), ink: Ink) -> Result<(), Failure> {
-        self.area.draw(&Rectangle::new([from, to], ink.filled()))
+    pub(in crate::report) fn bar(&self, from: (i32, i32), to: (i32, i32), ink: Ink) -> Result<(), Broken<B>> {
+        self.area
+            .draw(&Rectangle::new([self.dots(from), self.dots(to)], ink.filled()))
     }
 
-    pub(super) fn dot(&self, at: (i32, i32), radius: i32, ink: Ink) -> Result<(), Failure> {
-        self.area.draw(&Circle::new(at, radius, ink.filled()))
+    pub(in crate::report) fn dot(&self, at: (i32, i32), radius: i32, ink: Ink) -> Result<(), Broken<B>> {
+        self.area
+            .draw(&Circle::new(self.dots(at), radius * self.scale, ink.filled()))
     }
 
     /// The sign of a flag: diamond alert, triangle up warn, triangle down faster, dot unchanged, ring unclear.
-    pub(super) fn marker(&self, (x, y): (i32, i32), flag: Flag) -> Result<(), Failure> {
+    pub(in crate::report) fn marker(&self, (x, y): (i32, i32), flag: Flag) -> Result<(), Broken<B>> {
         let ink = Ink::Flag(flag);
         let shape = |points: &[(i32, i32)]| {
-            let points: Vec<(i32, i32)> = points.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
+            let points: Vec<(i32, i32)> = points
+                .iter()
+                .map(|(dx, dy)| self.dots((x + dx, y + dy)))
+                .collect();
             self.area.draw(&Polygon::new(points, ink.filled()))
         };
         match flag {
@@ -160,17 +213,42 @@ impl<'a> Canvas<'a> {
             Flag::Faster => shape(&[(0, 6), (6, -5), (-6, -5)]),
             Flag::Ok | Flag::None => self.dot((x, y), 4, ink),
             Flag::Unclear => {
-                self.area
-                    .draw(&Circle::new((x, y), 4, RGBColor(0xff, 0xff, 0xff).filled()))?;
-                self.area.draw(&Circle::new((x, y), 4, ink.stroked(2)))
+                let (at, radius) = (self.dots((x, y)), 4 * self.scale);
+                let paper = RGBColor(0xff, 0xff, 0xff).filled();
+                self.area.draw(&Circle::new(at, radius, paper))?;
+                self.area.draw(&Circle::new(at, radius, self.stroked(ink, 2)))
             }
         }
     }
 
     /// An arrow head that says "further on": to the right for a positive direction.
-    pub(super) fn beyond(&self, (x, y): (i32, i32), direction: i32, flag: Flag) -> Result<(), Failure> {
-        let points = vec![(x + 8 * direction, y), (x, y - 5), (x, y + 5)];
-        self.area.draw(&Polygon::new(points, Ink::Flag(flag).filled()))
+    pub(in crate::report) fn beyond(
+        &self,
+        (x, y): (i32, i32),
+        direction: i32,
+        flag: Flag,
+    ) -> Result<(), Broken<B>> {
+        let points = [(x + 8 * direction, y), (x, y - 5), (x, y + 5)].map(|point| self.dots(point));
+        self.area
+            .draw(&Polygon::new(points.to_vec(), Ink::Flag(flag).filled()))
+    }
+
+    /// A line through points.
+    pub(in crate::report) fn path(
+        &self,
+        points: &[(i32, i32)],
+        width: u32,
+        ink: Ink,
+    ) -> Result<(), Broken<B>> {
+        let points: Vec<(i32, i32)> = points.iter().map(|point| self.dots(*point)).collect();
+        self.area
+            .draw(&PathElement::new(points, self.stroked(ink, width)))
+    }
+
+    /// A filled shape between points.
+    pub(in crate::report) fn shape(&self, points: &[(i32, i32)], ink: Ink) -> Result<(), Broken<B>> {
+        let points: Vec<(i32, i32)> = points.iter().map(|point| self.dots(*point)).collect();
+        self.area.draw(&Polygon::new(points, ink.filled()))
     }
 }
 
