@@ -1,5 +1,6 @@
 //! The command line: what may be typed, and delivering what comes of it.
 
+mod bisect;
 mod build;
 mod export;
 mod keeping;
@@ -7,6 +8,7 @@ mod output;
 mod qualify;
 mod trend;
 
+use self::bisect::Bisect;
 use self::build::Build;
 use self::export::Export;
 use self::keeping::Keeping;
@@ -69,6 +71,8 @@ enum Command {
     Qualify(Qualify),
     /// Show how fast the commits of a branch were: plots, change points and slow drift, from the history that --keep writes
     Trend(Trend),
+    /// Find the commit that changed one benchmark, comparing commits between a good and a bad one
+    Bisect(Bisect),
     /// Write the history for other programs
     Export(Export),
     /// Write a commented abreast.toml at the root of the repository
@@ -216,6 +220,7 @@ impl Command {
             Self::Judge(judge) => judge.run(),
             Self::Qualify(qualify) => qualify.run(),
             Self::Trend(trend) => trend.run(),
+            Self::Bisect(bisect) => bisect.run(),
             Self::Export(export) => export.run(),
             Self::Init(init) => init.run(),
         }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bench_source;
+pub mod bisection;
 pub mod build;
 pub mod bundle;
 pub mod claim;

@@ -3,6 +3,7 @@
 //! `compare` = `build` + measuring = `record` (world to recording), + `judge` (recording to report). Nothing is decided
 //! here but what comes next.
 
+mod bisected;
 mod bundled;
 mod error;
 mod foreign;
@@ -11,6 +12,7 @@ mod progress;
 mod qualified;
 mod remembered;
 
+pub use self::bisected::{BisectAsk, Culprit, bisect};
 pub use self::bundled::{BundleAsk, build, record_bundle};
 pub use self::error::PipelineError;
 pub use self::foreign::{ForeignAsk, judge_foreign};

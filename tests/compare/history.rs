@@ -478,3 +478,15 @@ fn histories_of_other_programs_are_taken_up_and_written() {
         .run()
         .expect_code(0);
 }
+
+#[test]
+fn the_ends_of_a_bisection_must_be_on_one_line() {
+    let world = World::new(3);
+    let bisect = |good: &str, bad: &str| {
+        let refused = world.tool(&["bisect", good, bad, "--scenario", "add"]).run();
+        refused.expect_code(2).stderr.clone()
+    };
+    assert!(bisect("HEAD", "HEAD~1").contains("is not a first-parent ancestor"));
+    assert!(bisect("HEAD", "HEAD").contains("is not a first-parent ancestor"));
+    assert!(bisect("nowhere", "HEAD").contains("find the commit `nowhere`"));
+}

@@ -210,3 +210,61 @@ fn functions(path: &Path) -> Functions {
         })
         .collect()
 }
+
+#[test]
+#[ignore = "six comparisons; some half a minute"]
+fn a_bisection_steps_around_what_does_not_build_and_ends_with_the_commit() {
+    let at = TestBench::of_suite();
+    let of = |n: usize, factor: f64| {
+        let benches: Vec<_> = five().into_iter().map(|bench| bench.times(factor)).collect();
+        suite(&benches).with("place", format!("{n}"))
+    };
+    let broken = of(2, 1.0).with("src/script.rs", "this is no Rust");
+    let line = [of(0, 1.0), of(1, 1.0), broken, of(3, 1.0), of(4, 1.2), of(5, 1.2)];
+    let mut commits: Vec<String> = Vec::new();
+    for files in &line {
+        let parents: Vec<&str> = commits.last().map(String::as_str).into_iter().collect();
+        let commit = at.repository.commit(files, &parents);
+        commits.push(commit);
+    }
+    let bisect = [
+        "bisect",
+        &commits[0],
+        &commits[5],
+        "--scenario",
+        "g/c",
+        "--rounds",
+        "8",
+        "--seed",
+        "1",
+        "--no-layout-check",
+    ];
+    let found = at.tool(&bisect).run();
+    let shown = &found.expect_code(0).stdout;
+    assert!(
+        shown.starts_with(&commits[4])
+            && shown.contains("g/c: +")
+            && shown.contains(" against its predecessor"),
+        "{shown}{}",
+        found.stderr
+    );
+    assert!(found.stderr.contains("head does not build"), "{}", found.stderr);
+    let nothing = [
+        "bisect",
+        &commits[0],
+        &commits[3],
+        "--scenario",
+        "g/c",
+        "--rounds",
+        "8",
+        "--seed",
+        "1",
+    ];
+    assert!(
+        at.tool(&nothing)
+            .run()
+            .expect_code(3)
+            .stdout
+            .contains("g/c: no confirmed change")
+    );
+}

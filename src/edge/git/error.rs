@@ -126,6 +126,16 @@ pub enum GitError {
         /// The head, in words.
         head: String,
     },
+    /// Two ends that are not on one line.
+    #[error(
+        "`{good}` is not a first-parent ancestor of `{bad}`: name a commit that `git log --first-parent {bad}` shows"
+    )]
+    NotBefore {
+        /// The older end.
+        good: String,
+        /// The newer end.
+        bad: String,
+    },
     /// An object that this clone was told not to fetch.
     #[error(
         "`{what}` is not in this clone, which was made with `--filter={filter}`: \

@@ -30,6 +30,40 @@ impl Repo {
         Ok(Line::new(commits))
     }
 
+    /// The commits from `good` to `bad`, both included, along first parents.
+    ///
+    /// # Errors
+    /// One is no commit, or `good` is not among the first parents of `bad`.
+    pub fn first_parents(&self, good: &str, bad: &str) -> Result<Vec<Commit>, GitError> {
+        let (from, mut at) = (self.commit_id(good)?, self.commit_id(bad)?);
+        let doing = || GitError::doing("walk the history");
+        let mut commits = Vec::new();
+        loop {
+            let commit = self.history.find_commit(at).map_err(doing())?;
+            commits.push(described(&commit, Vec::new()));
+            if at == from {
+                break;
+            }
+            at = match commit.parent_id(0) {
+                Ok(parent) => parent,
+                Err(_) => {
+                    return Err(GitError::NotBefore {
+                        good: good.to_owned(),
+                        bad: bad.to_owned(),
+                    });
+                }
+            };
+        }
+        if commits.len() < 2 {
+            return Err(GitError::NotBefore {
+                good: good.to_owned(),
+                bad: bad.to_owned(),
+            });
+        }
+        commits.reverse();
+        Ok(commits)
+    }
+
     /// Full id of the commit that a word names.
     ///
     /// # Errors
