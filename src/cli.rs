@@ -2,7 +2,9 @@
 
 mod bisect;
 mod build;
+mod comment;
 mod export;
+mod init;
 mod keeping;
 mod output;
 mod qualify;
@@ -10,7 +12,9 @@ mod trend;
 
 use self::bisect::Bisect;
 use self::build::Build;
+use self::comment::Comment;
 use self::export::Export;
+use self::init::Init;
 use self::keeping::Keeping;
 use self::output::{Output, TalkArgs};
 use self::qualify::Qualify;
@@ -46,6 +50,7 @@ Examples:
   abreast compare HEAD~1 HEAD --keep     remember it; abreast trend -o t.html shows all that is remembered
   abreast qualify --reports 20           how often this machine makes unchanged code look changed
   abreast build main HEAD -o b.tar.zst   build here; elsewhere: abreast record b.tar.zst -o r.jsonl
+  abreast comment report.json            in a GitHub workflow: the comment on the pull request
 
 Exit codes:
     0  measured, nothing that --fail-on names
@@ -75,7 +80,9 @@ enum Command {
     Bisect(Bisect),
     /// Write the history for other programs
     Export(Export),
-    /// Write a commented abreast.toml at the root of the repository
+    /// Bring reports to a GitHub pull request: one comment, kept up to date, and the summary of the job
+    Comment(Comment),
+    /// Write a commented abreast.toml at the root of the repository, or workflows for GitHub
     Init(Init),
 }
 
@@ -138,12 +145,6 @@ struct Judge {
     keeping: Keeping,
     #[command(flatten)]
     output: Output,
-    #[command(flatten)]
-    talk: TalkArgs,
-}
-
-#[derive(Debug, Args)]
-struct Init {
     #[command(flatten)]
     talk: TalkArgs,
 }
@@ -222,6 +223,7 @@ impl Command {
             Self::Trend(trend) => trend.run(),
             Self::Bisect(bisect) => bisect.run(),
             Self::Export(export) => export.run(),
+            Self::Comment(comment) => comment.run(),
             Self::Init(init) => init.run(),
         }
     }
@@ -340,14 +342,6 @@ impl Judge {
             format,
             settings: &self.settings,
         })
-    }
-}
-
-impl Init {
-    fn run(&self) -> Result<Exit, PipelineError> {
-        let path = pipeline::init(&terminal::current_dir())?;
-        self.talk.view().say(&format!("wrote {}", path.display()));
-        Ok(Exit::Ok)
     }
 }
 

@@ -88,7 +88,8 @@ pub struct Settings {
     /// Seed of all random orders [default: another one each time; the report names it]
     #[arg(long, value_name = "N", help_heading = "How it is measured")]
     pub seed: Option<u64>,
-    /// Measure only part I of N of the scenarios; `abreast judge` joins the parts
+    /// Measure only part I of N of the scenarios; `abreast judge` joins the parts. `auto` takes I and N from Slurm,
+    /// GitLab, Buildkite or Kubernetes
     #[arg(long, value_name = "I/N", help_heading = "How it is measured")]
     pub shard: Option<ShardText>,
 
@@ -284,7 +285,11 @@ impl Settings {
                 .map(|rounds| rounds.checked_next_multiple_of(2).unwrap_or(u32::MAX - 1))
                 .or(default.rounds),
             seed: self.seed.unwrap_or(default.seed),
-            shard: self.shard.map(|shard| shard.0).or(default.shard),
+            shard: match self.shard {
+                Some(ShardText::Given(shard)) => Some(shard),
+                // What `auto` is has been settled by whoever sees the environment.
+                Some(ShardText::Auto) | None => default.shard,
+            },
             identical: self.measure_identical.unwrap_or(default.identical),
             confirm: self.no_confirm.map_or(default.confirm, |not| !not),
             layout_check: self.no_layout_check.map_or(default.layout_check, |not| !not),

@@ -89,6 +89,17 @@ impl Exit {
         }
     }
 
+    /// The exit code of reports that were brought to a pull request, or as far as they could be. How measuring went
+    /// was the exit code of what measured.
+    #[must_use]
+    pub fn of_comment(reports: &[Report], fail_on: &[FailOn]) -> Self {
+        if reports.iter().any(|report| is_named(report, fail_on)) {
+            Self::Failed
+        } else {
+            Self::Ok
+        }
+    }
+
     /// The exit code of a delivered report. The first line that applies wins:
     ///
     /// | situation | code |
@@ -101,25 +112,29 @@ impl Exit {
     /// | otherwise | 0 |
     #[must_use]
     pub fn of(report: &Report, fail_on: &[FailOn], circumstance: Circumstance) -> Self {
-        let has = |verdict| report.count(verdict) > 0;
-        let named = |fail_on: &FailOn| match fail_on {
-            FailOn::Never => false,
-            FailOn::Regression => has(Verdict::Regressed),
-            FailOn::Unclear => has(Verdict::Unclear),
-            FailOn::Removed => has(Verdict::Removed),
-        };
         if circumstance.interrupted {
             Self::Interrupted
         } else if circumstance.side_failed {
             Self::Build
-        } else if fail_on.iter().any(named) {
+        } else if is_named(report, fail_on) {
             Self::Failed
         } else if report.findings.is_empty() {
             Self::Nothing
-        } else if has(Verdict::Failed) {
+        } else if report.count(Verdict::Failed) > 0 {
             Self::Incomplete
         } else {
             Self::Ok
         }
     }
+}
+
+/// Whether a report has a row that somebody wants to fail for.
+fn is_named(report: &Report, fail_on: &[FailOn]) -> bool {
+    let has = |verdict| report.count(verdict) > 0;
+    fail_on.iter().any(|fail_on| match fail_on {
+        FailOn::Never => false,
+        FailOn::Regression => has(Verdict::Regressed),
+        FailOn::Unclear => has(Verdict::Unclear),
+        FailOn::Removed => has(Verdict::Removed),
+    })
 }

@@ -251,7 +251,7 @@ fn method(assessment: &Assessment<'_>, findings: &[Finding]) -> Method {
         threshold: policy.threshold.0,
         margin: policy.margin.0,
         alert: policy.alert.0,
-        floor_ns: policy.floor_ns,
+        floor_ns: Some(policy.floor_ns),
         median_detectable: median(&detectable),
         null_pairs: judged()
             .filter_map(|decided| decided.contrast.null)

@@ -5,8 +5,10 @@
 
 mod bisected;
 mod bundled;
+mod commented;
 mod error;
 mod foreign;
+mod init;
 mod outcome;
 mod progress;
 mod qualified;
@@ -14,8 +16,10 @@ mod remembered;
 
 pub use self::bisected::{BisectAsk, Culprit, bisect};
 pub use self::bundled::{BundleAsk, build, record_bundle};
+pub use self::commented::{Became, CommentAsk, Commented, Recipient, Surroundings, comment, publish};
 pub use self::error::PipelineError;
 pub use self::foreign::{ForeignAsk, judge_foreign};
+pub use self::init::{init, init_github};
 pub use self::outcome::Outcome;
 pub use self::qualified::{QualifyAsk, qualify};
 pub use self::remembered::{
@@ -23,9 +27,10 @@ pub use self::remembered::{
     may_keep_sides, prune, trend, write,
 };
 
-use crate::config::{FILE, Settings};
+use crate::config::{FILE, Settings, ShardText};
 use crate::edge::cargo::CargoError;
 use crate::edge::clock::{Stopwatch, arbitrary_seed, timestamp};
+use crate::edge::fleet;
 use crate::edge::git::{Ci, Repo};
 use crate::edge::home::{HomeError, Room, RunFolder};
 use crate::edge::machine;
@@ -222,19 +227,6 @@ pub fn judge_files(files: &[PathBuf], settings: &Settings) -> Result<Outcome, Pi
     Ok(outcome.with_claims(settings))
 }
 
-/// Writes a commented settings file at the root of the repository; returns its path.
-///
-/// # Errors
-/// [`PipelineError::Exists`] if there is one.
-pub fn init(cwd: &Path) -> Result<PathBuf, PipelineError> {
-    let path = Repo::discover(cwd)?.root().join(FILE);
-    if path.exists() {
-        return Err(PipelineError::Exists(path));
-    }
-    store::write(&path, crate::config::template().as_bytes())?;
-    Ok(path)
-}
-
 /// A whole request, checked before anything slow starts.
 struct Request {
     repo: Repo,
@@ -244,7 +236,7 @@ struct Request {
 
 fn request(ask: &Ask) -> Result<Request, PipelineError> {
     let repo = Repo::discover(&ask.cwd)?;
-    let settings = ask.settings.clone().or(settings_of(&repo)?);
+    let settings = with_shard(ask.settings.clone().or(settings_of(&repo)?))?;
     let selection = settings.selection(workspace_folder(&repo, &ask.cwd)?)?;
     let measuring = settings.measuring(Measuring::with_seed(arbitrary_seed()))?;
     let policy = settings.policy(Policy::default())?;
@@ -257,6 +249,15 @@ fn request(ask: &Ask) -> Result<Request, PipelineError> {
         policy,
     };
     Ok(Request { repo, settings, plan })
+}
+
+/// The settings, with the shard that only the engine that started this job knows.
+fn with_shard(settings: Settings) -> Result<Settings, PipelineError> {
+    let shard = match settings.shard {
+        Some(ShardText::Auto) => Some(ShardText::Given(fleet::shard()?)),
+        other => other,
+    };
+    Ok(Settings { shard, ..settings })
 }
 
 /// Settings of the repository as the working tree has them: `abreast.toml`, else the manifest's metadata.

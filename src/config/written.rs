@@ -15,10 +15,15 @@ pub struct Percent(pub Fraction);
 #[serde(try_from = "String")]
 pub struct Span(pub std::time::Duration);
 
-/// A shard as written: `2/4`.
+/// A shard as written: `2/4`, or `auto`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct ShardText(pub Shard);
+pub enum ShardText {
+    /// It.
+    Given(Shard),
+    /// The one that this job is of several equal ones.
+    Auto,
+}
 
 macro_rules! written {
     ($type:ident, $error:ty, $parse:expr) => {
@@ -41,4 +46,23 @@ macro_rules! written {
 }
 written!(Percent, UnitError, Fraction::from_str);
 written!(Span, UnitError, parse_duration);
-written!(ShardText, ShardError, Shard::from_str);
+
+impl FromStr for ShardText {
+    type Err = ShardError;
+
+    fn from_str(text: &str) -> Result<Self, ShardError> {
+        if text == "auto" {
+            Ok(Self::Auto)
+        } else {
+            text.parse().map(Self::Given)
+        }
+    }
+}
+
+impl TryFrom<String> for ShardText {
+    type Error = ShardError;
+
+    fn try_from(text: String) -> Result<Self, ShardError> {
+        text.parse()
+    }
+}

@@ -41,6 +41,19 @@ pub enum StoreError {
     /// An event cannot be expressed as JSON.
     #[error("an event could not be encoded: {0}")]
     Encode(#[from] serde_json::Error),
+    /// Something that is to be read is a link, a pipe or a device.
+    #[error(
+        "{0} could not be read: it is no plain file, and nothing else is read here; name the file itself"
+    )]
+    NotPlain(PathBuf),
+    /// A file is too long to be what it should be.
+    #[error("{path} is larger than {} MiB, which is more than it needs: see where it comes from", most >> 20)]
+    TooLarge {
+        /// File.
+        path: PathBuf,
+        /// Most bytes that are read.
+        most: u64,
+    },
     /// The content is no recording.
     #[error("{path}: {source}")]
     Recording {
@@ -188,15 +201,31 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, StoreError> {
 /// # Errors
 /// [`StoreError`] if it cannot be read, is a folder, a device or a pipe, or is larger.
 pub fn read_plain(path: &Path, most: u64) -> Result<Vec<u8>, StoreError> {
-    let refused = |why: &str| io(path, "read")(std::io::Error::other(why.to_owned()));
     let facts = std::fs::metadata(path).map_err(io(path, "read"))?;
     if !facts.is_file() {
-        return Err(refused("it is no plain file"));
+        return Err(StoreError::NotPlain(path.to_owned()));
     }
-    if facts.len() > most {
-        return Err(refused(&format!("it is larger than {} MiB", most >> 20)));
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(most.saturating_add(1)).read_to_end(&mut bytes))
+        .map_err(io(path, "read"))?;
+    if bytes.len() as u64 > most {
+        let path = path.to_owned();
+        return Err(StoreError::TooLarge { path, most });
     }
-    read_bytes(path)
+    Ok(bytes)
+}
+
+/// The same for a file that a stranger may have laid there: a link could lead anywhere, and is refused.
+///
+/// # Errors
+/// Those of [`read_plain`], and if it is a link.
+pub fn read_artifact(path: &Path, most: u64) -> Result<Vec<u8>, StoreError> {
+    let facts = path.symlink_metadata().map_err(io(path, "read"))?;
+    if facts.is_symlink() {
+        return Err(StoreError::NotPlain(path.to_owned()));
+    }
+    read_plain(path, most)
 }
 
 /// Writes a whole file so that a reader sees the old or the new content, never a part. Folders are made.

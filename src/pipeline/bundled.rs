@@ -2,7 +2,7 @@
 
 use super::{
     Ask, Built, PipelineError, announce, begin, build_sides, header, in_workshop, measure_all, request,
-    unfinished, waiting,
+    unfinished, waiting, with_shard,
 };
 use crate::config::Settings;
 use crate::edge::archive;
@@ -83,7 +83,7 @@ pub fn record_bundle(ask: &BundleAsk, view: &View) -> Result<Recording, Pipeline
 fn planned(built: &Recording, settings: &Settings) -> Result<Plan, PipelineError> {
     let mut plan = built.header.plan.clone();
     plan.selection.filter = settings.filter()?.or(plan.selection.filter);
-    plan.measuring = settings.measuring(Measuring {
+    plan.measuring = with_shard(settings.clone())?.measuring(Measuring {
         seed: arbitrary_seed(),
         ..plan.measuring
     })?;

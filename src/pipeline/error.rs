@@ -3,9 +3,11 @@
 use super::remembered::KeepError;
 use crate::config::ConfigError;
 use crate::edge::cargo::CargoError;
+use crate::edge::fleet::FleetError;
 use crate::edge::format::FormatError;
 use crate::edge::git::{BranchError, GitError};
 use crate::edge::history::HistoryError;
+use crate::edge::github::GithubError;
 use crate::edge::home::HomeError;
 use crate::edge::process;
 use crate::edge::store::StoreError;
@@ -13,6 +15,7 @@ use crate::exit::Exit;
 use crate::history::foreign::ForeignError;
 use crate::measure::{LabError, MeasureError};
 use crate::recording::RecordingError;
+use crate::report::json::ReadError;
 use crate::workshop::WorkshopError;
 use std::path::PathBuf;
 
@@ -73,6 +76,33 @@ pub enum PipelineError {
     /// A history of another program.
     #[error(transparent)]
     Foreign(#[from] ForeignError),
+    /// A file that should be a report.
+    #[error("{path}: {source}")]
+    Report {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: ReadError,
+    },
+    /// A report that the run it comes from cannot have made.
+    #[error(
+        "{path} is about the commit {found}, and the run that left it was about {expected}: it is not shown. Compare the \
+         commit of the pull request, which is the default"
+    )]
+    OtherCommit {
+        /// Which.
+        path: PathBuf,
+        /// Head that it names.
+        found: String,
+        /// Head of the pull request.
+        expected: String,
+    },
+    /// GitHub, or its runner.
+    #[error(transparent)]
+    Github(#[from] GithubError),
+    /// `--shard auto` where nothing tells the shard.
+    #[error(transparent)]
+    Fleet(#[from] FleetError),
     /// Flags that do not go together.
     #[error("{0}")]
     Usage(String),
@@ -93,6 +123,10 @@ impl PipelineError {
             | Self::Exists(_)
             | Self::Usage(_)
             | Self::Format { .. }
+            | Self::Report { .. }
+            | Self::OtherCommit { .. }
+            | Self::Github(_)
+            | Self::Fleet(_)
             | Self::Store(_)
             | Self::History(_)
             | Self::Branch(_)

@@ -4,15 +4,22 @@
 //! without changing what other programs read. Every key is always present; what is absent is `null`; no number is
 //! `NaN` or infinite. Text is raw: JSON needs no other escaping and readers want to match ids exactly.
 
+mod read;
+
+pub use self::read::{MOST_BYTES, ReadError, read};
+
 use super::row::{Row, finite};
 use super::{Elapsed, Method, Report};
 use crate::recording::{Difference, Host};
 use crate::revision::Revision;
 use crate::verdict::Verdict;
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// Name and version of the format.
 pub const SCHEMA: &str = "abreast/report/1";
+/// How a note begins that is a blind spot.
+const BLIND: &str = "blind spot: ";
 
 /// The report as pretty-printed JSON with a final newline.
 #[must_use]
@@ -37,7 +44,7 @@ pub(super) struct Wire<'a> {
     head: WireRevision<'a>,
     host: &'a Host,
     differences: &'a [Difference],
-    notes: Vec<&'a str>,
+    notes: Vec<Cow<'a, str>>,
     summary: Summary,
     method: WireMethod,
     elapsed: WireElapsed,
@@ -100,8 +107,13 @@ impl<'a> Wire<'a> {
             notes: report
                 .notes
                 .iter()
-                .chain(&report.blind_spots)
-                .map(String::as_str)
+                .map(|note| Cow::Borrowed(note.as_str()))
+                .chain(
+                    report
+                        .blind_spots
+                        .iter()
+                        .map(|spot| Cow::Owned(format!("{BLIND}{spot}"))),
+                )
                 .collect(),
             summary: Summary::new(report),
             method: WireMethod::new(&report.method),

@@ -8,13 +8,16 @@ mod budget;
 mod escape;
 mod rows;
 
+pub use self::budget::units;
+pub use self::escape::{code, prose};
+
 use super::label::Labels;
 use super::{Finding, Report, sentence, status, visible};
 use crate::revision::Revision;
 use crate::units::count;
 use crate::verdict::Verdict;
 use budget::Budget;
-use escape::{code, fenced, prose};
+use escape::fenced;
 use rows::{fit, unlisted};
 
 /// Most UTF-16 code units (and so characters) of a body; the rest of GitHub's 65,536 is for what a comment adds.
@@ -35,9 +38,16 @@ const LONGEST_LIST: usize = 10;
 /// The comment's body, at most [`LIMIT`] characters.
 #[must_use]
 pub fn render(report: &Report) -> String {
+    render_within(report, None, LIMIT)
+}
+
+/// The same with a name in the verdict line, which is Markdown already, and within about `room` units: from 4,000 on it
+/// keeps to that, and below it holds little but the verdict.
+#[must_use]
+pub fn render_within(report: &Report, title: Option<&str>, room: usize) -> String {
     let labels = Labels::new(report);
-    let mut budget = Budget::new(LIMIT - RESERVE);
-    let head = head(report, &mut budget);
+    let mut budget = Budget::new(room.saturating_sub(RESERVE));
+    let head = head(report, title, &mut budget);
     let foot = foot(report, &mut budget);
     let changed = changed(report, &labels, &mut budget);
     let failures = failures(report, &labels, &mut budget);
@@ -45,11 +55,32 @@ pub fn render(report: &Report) -> String {
     [head, changed, all, failures, foot].concat()
 }
 
-fn head(report: &Report, budget: &mut Budget) -> String {
+/// A report in which nothing changed, in two lines.
+#[must_use]
+pub fn brief(report: &Report, title: Option<&str>) -> String {
     let headline = sentence::headline(report);
-    let mut out = format!("### {} {}\n\n", headline.icon(), prose(&headline.text));
+    let words = match headline.verdict {
+        Verdict::Unchanged | Verdict::Identical => "no change",
+        _ => "no change was shown",
+    };
+    let verdict = verdict_line(headline.icon(), title, words);
+    format!("{verdict}{}. {}", prose(&headline.text), sides(report))
+}
+
+fn verdict_line(icon: &str, title: Option<&str>, text: &str) -> String {
+    let title = title.map(|title| format!("{title}: ")).unwrap_or_default();
+    format!("### {icon} {title}{}\n\n", prose(text))
+}
+
+fn sides(report: &Report) -> String {
     let (base, head) = (revision(&report.base), revision(&report.head));
-    out.push_str(&format!("Base {base} → head {head}\n\n"));
+    format!("Base {base} → head {head}\n\n")
+}
+
+fn head(report: &Report, title: Option<&str>, budget: &mut Budget) -> String {
+    let headline = sentence::headline(report);
+    let mut out = verdict_line(headline.icon(), title, &headline.text);
+    out.push_str(&sides(report));
     budget.spend(&out);
     let differences: Vec<String> = report.differences.iter().map(sentence::difference).collect();
     if !differences.is_empty() {

@@ -65,8 +65,8 @@ pub struct Method {
     pub margin: f64,
     /// Alert limit, a fraction.
     pub alert: f64,
-    /// Absolute floor in nanoseconds.
-    pub floor_ns: f64,
+    /// Absolute floor in nanoseconds; absent if the report was read from JSON, which does not have it.
+    pub floor_ns: Option<f64>,
     /// Median over judged rows of the smallest change that would have been found; absent if none was judged.
     pub median_detectable: Option<f64>,
     /// Same-side contrasts behind the floors, all rows together.

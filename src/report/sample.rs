@@ -64,7 +64,7 @@ pub(crate) fn empty() -> Report {
             threshold: 0.02,
             margin: 0.05,
             alert: 0.1,
-            floor_ns: 1.0,
+            floor_ns: Some(1.0),
             median_detectable: None,
             null_pairs: 0,
             seed: 7,

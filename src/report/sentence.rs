@@ -156,11 +156,12 @@ pub fn method(report: &Report) -> String {
 #[must_use]
 pub fn rule(report: &Report) -> String {
     let method = &report.method;
+    let floor = method.floor_ns.map(|floor| format!(" and {}", setting_ns(floor)));
     format!(
-        "a row is flagged if its interval excludes zero, its change is at least {} and {} and above the row's own \
+        "a row is flagged if its interval excludes zero, its change is at least {}{} and above the row's own \
          noise floor, and fresh processes repeat it; alert from {}; an unchanged row may hide up to {}",
         setting(method.threshold),
-        setting_ns(method.floor_ns),
+        floor.unwrap_or_default(),
         setting(method.alert),
         setting(method.margin),
     )

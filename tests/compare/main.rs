@@ -14,6 +14,7 @@ mod support;
 mod builds;
 mod bundles;
 mod foreign;
+mod github;
 mod harness;
 mod history;
 mod ids;

@@ -15,6 +15,10 @@ fn what_is_typed_wrongly_is_refused_with_what_to_type() {
         (&["--threshold", "2"], "2%"),
         (&["--budget", "soon"], "10m"),
         (&["--shard", "3/2"], "1 <= i <= n"),
+        (
+            &["--shard", "auto"],
+            "nothing here says which of several jobs this is",
+        ),
         (&["--rounds", "7"], "at least 8"),
         (&["--harness", "mine"], "own"),
         (&["--fail-on", "regressions"], "regression"),

@@ -48,6 +48,12 @@ impl Tool {
                     "CARGO_MANIFEST_",
                     "CARGO_TARGET_",
                     "NEXTEST",
+                    // What `--shard auto` reads.
+                    "ABREAST_SHARD_",
+                    "SLURM_",
+                    "CI_NODE_",
+                    "BUILDKITE_",
+                    "JOB_COMPLETION_INDEX",
                 ]
                 .iter()
                 .any(|start| name.starts_with(start))

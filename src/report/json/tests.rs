@@ -52,9 +52,9 @@ fn the_sample_as_json() {
       ],
       "notes": [
         "bench target `kernels/cuda` was not run: needs feature cuda",
-        "3 changed files are not reached by any bench: src/io.rs, src/net.rs and 1 more",
-        "changes below 6.1 % in the 3 unclear rows",
-        "anything on a GPU: this machine has none"
+        "blind spot: 3 changed files are not reached by any bench: src/io.rs, src/net.rs and 1 more",
+        "blind spot: changes below 6.1 % in the 3 unclear rows",
+        "blind spot: anything on a GPU: this machine has none"
       ],
       "summary": {
         "scenarios": 13,

@@ -40,7 +40,8 @@ impl Budget {
 }
 
 /// Length of a text in UTF-16 code units.
-pub(super) fn units(text: &str) -> usize {
+#[must_use]
+pub fn units(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 

@@ -7,7 +7,7 @@ use crate::report::visible;
 
 /// An id or a name as a code span, for use outside of tables. `text` is already visible.
 #[must_use]
-pub(super) fn code(text: &str) -> String {
+pub fn code(text: &str) -> String {
     let fence = "`".repeat(longest_run(text, '`') + 1);
     // Without the space the fence and a backtick of the text would be one run.
     let pad = if text.starts_with('`') || text.ends_with('`') {
@@ -26,7 +26,7 @@ pub(super) fn code_cell(text: &str) -> String {
 
 /// A sentence in one line. What it has between backticks becomes code, as its author meant it.
 #[must_use]
-pub(super) fn prose(text: &str) -> String {
+pub fn prose(text: &str) -> String {
     let text = visible::line(&text.trim().replace("\r\n", " ").replace('\n', " "));
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text.as_str();
@@ -77,7 +77,7 @@ fn plain(out: &mut String, text: &str) {
 }
 
 /// The sign at the start of `rest` that GitHub would act upon, if there is one.
-fn acting_sign(rest: &str) -> Option<&'static str> {
+fn acting_sign(rest: &str) -> Option<&str> {
     let word = |character: char| character.is_alphanumeric() || character == '_' || character == '-';
     let digit = |character: char| character.is_ascii_digit();
     if rest
@@ -90,11 +90,10 @@ fn acting_sign(rest: &str) -> Option<&'static str> {
         .is_some_and(|after| after.starts_with(digit))
     {
         Some("#")
-    } else if rest
-        .strip_prefix("GH-")
-        .is_some_and(|after| after.starts_with(digit))
+    } else if let Some(sign) = rest.get(..3).filter(|sign| sign.eq_ignore_ascii_case("GH-"))
+        && rest[3..].starts_with(digit)
     {
-        Some("GH-")
+        Some(sign)
     } else if rest.starts_with("://") {
         Some("://")
     } else if rest.starts_with("www.") {
@@ -107,12 +106,13 @@ fn acting_sign(rest: &str) -> Option<&'static str> {
 /// Lines as a fenced block inside a list item; every line is visible and at most `width` cells.
 #[must_use]
 pub(super) fn fenced(lines: &[String], width: usize) -> String {
+    let lines: Vec<String> = lines.iter().map(|line| visible::cut_end(line, width)).collect();
     let longest = lines.iter().map(|line| longest_run(line, '`')).max();
     let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
     let mut out = format!("\n  {fence}text\n");
-    for line in lines {
+    for line in &lines {
         out.push_str("  ");
-        out.push_str(&visible::cut_end(line, width));
+        out.push_str(line);
         out.push('\n');
     }
     out.push_str("  ");
@@ -147,8 +147,8 @@ mod tests {
             "a\\|b `c|*d*` \\` \\*d\\* \\_e\\_ \\[f\\](g) \\!h &lt;\\!-- &lt;/details&gt; &amp;amp;"
         );
         assert_eq!(
-            prose("ping @octocat, see #12 and GH-3, C# a @ b"),
-            "ping `@`octocat, see `#`12 and `GH-`3, C\\# a @ b"
+            prose("ping @octocat, see #12, GH-3 and gh-4, C# a @ b"),
+            "ping `@`octocat, see `#`12, `GH-`3 and `gh-`4, C\\# a @ b"
         );
         assert_eq!(
             prose("https://evil.example www.evil.example"),
