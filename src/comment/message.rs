@@ -5,7 +5,7 @@ use super::cut::cut;
 use super::section::{Section, Stamp};
 use crate::digest::sha256;
 use crate::pull_request::Run;
-use crate::report::markdown::{brief, code, render_within, units};
+use crate::report::markdown::{Place, brief, code, section, units};
 use crate::report::{Report, sentence, visible};
 use crate::verdict::Verdict;
 
@@ -96,10 +96,16 @@ impl Message {
         for (n, told) in self.reports.iter().enumerate() {
             let share = left / (self.reports.len() - n);
             let title = self.title(told);
+            let again = again(&told.report);
             let text = if self.is_quiet() {
-                brief(&told.report, Some(&title))
+                brief(&told.report, &title)
             } else {
-                render_within(&told.report, Some(&title), share)
+                let place = Place {
+                    title: &title,
+                    again: Some(&again),
+                    room: share,
+                };
+                section(&told.report, &place)
             };
             // Two for the line feeds between reports.
             let text = cut(text.trim_end(), share.saturating_sub(2));
@@ -121,19 +127,19 @@ impl Message {
         }
     }
 
-    /// What a reader may want next: the same on another machine, and all that was written.
+    /// Where all that was written is.
     fn foot(&self) -> String {
-        let mut foot = String::new();
-        if let ([told], false) = (self.reports.as_slice(), self.is_quiet()) {
-            let (base, head) = (told.report.base.short(), told.report.head.short());
-            let command = visible::line(&format!("abreast compare {base} {head}"));
-            foot.push_str(&format!("**On another machine:** {}\n\n", code(&command)));
-        }
-        if let Some(files) = &self.files {
-            foot.push_str(&format!("[Report and recording of this run]({files})\n"));
-        }
-        foot
+        let files = self.files.as_ref();
+        files.map_or_else(String::new, |files| {
+            format!("[Report and recording of this run]({files})\n")
+        })
     }
+}
+
+/// The command that compares the same elsewhere.
+fn again(report: &Report) -> String {
+    let command = format!("abreast compare {} {}", report.base.short(), report.head.short());
+    code(&visible::line(&command))
 }
 
 /// Worst news first.
@@ -192,7 +198,7 @@ mod tests {
             "{one}"
         );
         assert!(
-            one.ends_with("**On another machine:** `abreast compare 1a1a1a1a1a f0f0f0f0f0`"),
+            one.contains("**On another machine:** `abreast compare 1a1a1a1a1a f0f0f0f0f0`"),
             "{one}"
         );
         let two = message("bench", vec![fine(), fine()]).text(LIMIT);

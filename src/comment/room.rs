@@ -133,7 +133,7 @@ mod tests {
         }
         // Nobody loses a regression.
         for section in sections(&body).unwrap() {
-            assert_eq!(section.text.matches("| 🔴 ").count(), 6, "{}", section.text);
+            assert_eq!(section.text.matches("| 🔴\u{a0}").count(), 6, "{}", section.text);
         }
     }
 

@@ -7,9 +7,11 @@
 mod budget;
 mod escape;
 mod rows;
+mod section;
 
 pub use self::budget::units;
 pub use self::escape::{code, prose};
+pub use self::section::{Place, brief, section};
 
 use super::label::Labels;
 use super::{Finding, Report, sentence, status, visible};
@@ -38,33 +40,14 @@ const LONGEST_LIST: usize = 10;
 /// The comment's body, at most [`LIMIT`] characters.
 #[must_use]
 pub fn render(report: &Report) -> String {
-    render_within(report, None, LIMIT)
-}
-
-/// The same with a name in the verdict line, which is Markdown already, and within about `room` units: from 4,000 on it
-/// keeps to that, and below it holds little but the verdict.
-#[must_use]
-pub fn render_within(report: &Report, title: Option<&str>, room: usize) -> String {
     let labels = Labels::new(report);
-    let mut budget = Budget::new(room.saturating_sub(RESERVE));
-    let head = head(report, title, &mut budget);
+    let mut budget = Budget::new(LIMIT - RESERVE);
+    let head = head(report, None, &mut budget);
     let foot = foot(report, &mut budget);
     let changed = changed(report, &labels, &mut budget);
     let failures = failures(report, &labels, &mut budget);
     let all = all(report, &labels, &mut budget);
     [head, changed, all, failures, foot].concat()
-}
-
-/// A report in which nothing changed, in two lines.
-#[must_use]
-pub fn brief(report: &Report, title: Option<&str>) -> String {
-    let headline = sentence::headline(report);
-    let words = match headline.verdict {
-        Verdict::Unchanged | Verdict::Identical => "no change",
-        _ => "no change was shown",
-    };
-    let verdict = verdict_line(headline.icon(), title, words);
-    format!("{verdict}{}. {}", prose(&headline.text), sides(report))
 }
 
 fn verdict_line(icon: &str, title: Option<&str>, text: &str) -> String {
@@ -160,23 +143,35 @@ fn all(report: &Report, labels: &Labels, budget: &mut Budget) -> String {
 }
 
 fn foot(report: &Report, budget: &mut Budget) -> String {
-    let mut out = format!(
+    let (method, time) = (method(report), time(report));
+    budget.spend(&time);
+    budget.spend(&method);
+    [method, blind_spots(report, budget), time].concat()
+}
+
+fn method(report: &Report) -> String {
+    format!(
         "**Host:** {}\n\n**Method:** {}. {}.\n\n",
         prose(&visible::cut_end(&sentence::host(report), LONGEST_NOTE)),
         prose(&sentence::method(report)),
         prose(&capitalised(&sentence::rule(report))),
-    );
-    let time = sentence::elapsed(report)
+    )
+}
+
+fn time(report: &Report) -> String {
+    sentence::elapsed(report)
         .map(|elapsed| format!("**Time:** {}\n\n", prose(&elapsed)))
-        .unwrap_or_default();
-    budget.spend(&time);
-    budget.spend(&out);
-    if !report.blind_spots.is_empty() {
-        out.push_str("**What this run cannot catch:**\n\n");
-        out.push_str(&list(&report.blind_spots, "sentence", budget));
+        .unwrap_or_default()
+}
+
+fn blind_spots(report: &Report, budget: &mut Budget) -> String {
+    if report.blind_spots.is_empty() {
+        return String::new();
     }
-    out.push_str(&time);
-    out
+    format!(
+        "**What this run cannot catch:**\n\n{}",
+        list(&report.blind_spots, "sentence", budget)
+    )
 }
 
 fn capitalised(text: &str) -> String {

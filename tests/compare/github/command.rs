@@ -262,7 +262,7 @@ fn a_read_only_token_leaves_the_summary_and_the_exit_code_of_the_verdict() {
         ended.stderr
     );
     let summary = job.read("summary.md");
-    assert!(summary.contains("| 🔴 alert | `parse/slow` |"), "{summary}");
+    assert!(summary.contains("| 🔴\u{a0}alert | `parse/slow` |"), "{summary}");
     assert!(summary.contains("> ℹ️ no comment was made"), "{summary}");
     job.run_on(&unchanged('a'), &["--fail-on", "regression"])
         .expect(0, "");
