@@ -3,19 +3,22 @@
 //! One struct serves both, so a flag and its key cannot drift apart. What is on the command line wins.
 
 mod error;
+mod known;
 mod template;
 mod written;
 
+pub use crate::units::Span;
 pub use error::ConfigError;
 pub use template::template;
-pub use written::{Percent, ShardText, Span};
+pub use written::{Percent, ShardText};
 
 use crate::claim::Claim;
 use crate::exit::FailOn;
 use crate::plan::{Harness, MIN_ROUNDS, Measuring, Policy, Selection};
+use crate::program::Program;
 use crate::run_files::RunFiles;
 use crate::units::Fraction;
-use clap::CommandFactory as _;
+use known::check_keys;
 use serde::Deserialize;
 
 /// Name of the settings file at the root of the repository.
@@ -28,7 +31,7 @@ pub struct Settings {
     /// Measure only benches of this package (repeatable) [default: every workspace member that has benches]
     #[arg(short, long, value_name = "NAME", help_heading = "What is measured")]
     pub package: Vec<String>,
-    /// Measure only this bench target (repeatable) [default: all]
+    /// Measure only this bench target, or this program of the settings file (repeatable) [default: all]
     #[arg(long, value_name = "NAME", help_heading = "What is measured")]
     pub bench: Vec<String>,
     /// Measure only benchmark ids that match this regular expression
@@ -122,6 +125,10 @@ pub struct Settings {
         help_heading = "How it is judged"
     )]
     pub fail_on: Vec<FailOn>,
+
+    /// Programs that measure themselves: in the file only, `[[program]]`.
+    #[arg(skip)]
+    pub program: Vec<Program>,
 }
 
 impl Settings {
@@ -195,6 +202,7 @@ impl Settings {
             floor_ns: self.floor_ns.or(file.floor_ns),
             claim: list(self.claim, file.claim),
             fail_on: list(self.fail_on, file.fail_on),
+            program: list(self.program, file.program),
         }
     }
 
@@ -245,7 +253,8 @@ impl Settings {
     /// What is built and run; `folder` is the workspace relative to the repository.
     ///
     /// # Errors
-    /// [`ConfigError::Filter`] and [`ConfigError::RunFiles`] for patterns that are none.
+    /// [`ConfigError::Filter`] and [`ConfigError::RunFiles`] for patterns that are none, [`ConfigError::Program`] and
+    /// [`ConfigError::Rounds`] for programs that cannot be used or judged.
     pub fn selection(&self, folder: String) -> Result<Selection, ConfigError> {
         let filter = self.filter()?;
         RunFiles::new(&self.run_files)?;
@@ -261,7 +270,20 @@ impl Settings {
             toolchain: self.toolchain.clone(),
             harness: self.harness.unwrap_or_default(),
             run_files: self.run_files.clone(),
+            programs: self.programs()?,
         })
+    }
+
+    /// The programs that are measured: where a package or bench is named, those that `--bench` names.
+    fn programs(&self) -> Result<Vec<Program>, ConfigError> {
+        Program::check(&self.program)?;
+        let launches = self.program.iter().filter_map(|program| program.launches);
+        if let Some(few) = launches.min().filter(|launches| *launches < MIN_ROUNDS) {
+            return Err(ConfigError::Rounds(few));
+        }
+        let are_all_meant = self.bench.is_empty() && self.package.is_empty();
+        let is_meant = |program: &&Program| are_all_meant || self.bench.contains(&program.name);
+        Ok(self.program.iter().filter(is_meant).cloned().collect())
     }
 
     /// How it is measured: `default`, changed where something was said. Who asks for rounds gets them without a budget
@@ -330,40 +352,6 @@ impl Settings {
     }
 }
 
-fn check_keys(file: &str, table: &toml::Table) -> Result<(), ConfigError> {
-    let known: Vec<String> = keys()
-        .filter_map(|argument| argument.get_long().map(str::to_owned))
-        .collect();
-    match table.keys().find(|key| !known.contains(key)) {
-        None => Ok(()),
-        Some(key) => {
-            let nearest = known
-                .iter()
-                .map(|known| (strsim::jaro_winkler(known, key), known))
-                .filter(|(similarity, _)| *similarity > 0.7)
-                .max_by(|a, b| a.0.total_cmp(&b.0))
-                .map(|(_, known)| known.clone());
-            Err(ConfigError::UnknownKey {
-                file: file.to_owned(),
-                key: key.clone(),
-                nearest,
-            })
-        }
-    }
-}
-
-/// The arguments that [`Settings`] defines.
-fn keys() -> impl Iterator<Item = clap::Arg> {
-    #[derive(clap::Parser)]
-    struct Only {
-        #[command(flatten)]
-        _settings: Settings,
-    }
-    let command = Only::command();
-    let arguments: Vec<clap::Arg> = command.get_arguments().cloned().collect();
-    arguments.into_iter()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -379,7 +367,7 @@ mod tests {
         let settings = Settings::parse("abreast.toml", &uncommented).unwrap();
         assert_eq!(settings.budget, Some("10m".parse().unwrap()));
         assert_eq!(settings.policy(Policy::default()).unwrap(), Policy::default());
-        assert_eq!(uncommented.lines().count(), keys().count());
+        assert_eq!(uncommented.lines().count(), known::flags().count());
         assert!(
             !uncommented.contains("\"\""),
             "a key without an example: {uncommented}"
@@ -395,6 +383,41 @@ mod tests {
         );
         let error = Settings::parse("abreast.toml", "zzz = 1").unwrap_err();
         assert_eq!(error.to_string(), "abreast.toml: unknown key `zzz`");
+    }
+
+    const PROGRAM: &str = "[[program]]\nname = 'e'\nrun = ['e']\nformat = 'wall'\n";
+
+    #[test]
+    fn programs_are_in_the_file_and_bench_names_those_that_are_measured() {
+        let text = format!("{PROGRAM}timeout = '90s'\n{}", PROGRAM.replace("'e'", "'f'"));
+        let mut settings = Settings::parse("abreast.toml", &text).unwrap();
+        let names = |settings: &Settings| {
+            let programs = settings.selection(String::new()).unwrap().programs;
+            programs
+                .into_iter()
+                .map(|program| program.name)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(settings.program[0].timeout, Some("90s".parse().unwrap()));
+        assert_eq!(names(&settings), ["e", "f"]);
+        settings.bench = vec!["f".to_owned()];
+        assert_eq!(names(&settings), ["f"]);
+        assert_eq!(Settings::default().or(settings.clone()), settings);
+        settings.program[0].launches = Some(4);
+        assert_eq!(settings.selection(String::new()), Err(ConfigError::Rounds(4)));
+    }
+
+    #[test]
+    fn an_unknown_key_or_format_of_a_program_is_named() {
+        let error = Settings::parse("f", &format!("{PROGRAM}launchs = 9")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "f [[program]]: unknown key `launchs`; did you mean `launches`?"
+        );
+        let error = Settings::parse("f", &PROGRAM.replace("wall", "walls")).unwrap_err();
+        assert!(error.to_string().contains("unknown variant `walls`"), "{error}");
+        let error = Settings::parse("f", "[[progam]]\nname = 'e'").unwrap_err();
+        assert!(error.to_string().contains("did you mean `program`?"), "{error}");
     }
 
     #[test]

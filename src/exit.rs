@@ -62,12 +62,14 @@ impl Circumstance {
 }
 
 impl Exit {
-    /// The exit code of a bundle that was written: a side that did not build, nothing in it, or all well.
+    /// The exit code of a bundle that was written: a side or a program that did not build, nothing in it, or all well.
     #[must_use]
     pub fn of_build(recording: &Recording) -> Self {
-        if Circumstance::of(recording).side_failed {
+        if Circumstance::of(recording).side_failed || !recording.incidents.is_empty() {
             Self::Build
-        } else if recording.builds.iter().all(|build| build.executables.is_empty()) {
+        } else if recording.builds.iter().all(|build| build.executables.is_empty())
+            && recording.header.plan.selection.programs.is_empty()
+        {
             Self::Nothing
         } else {
             Self::Ok

@@ -3,32 +3,37 @@
 //! Nothing says that the launches of the sides alternated, so nothing protects a comparison from what changed between
 //! them; the recording says so. Launch `n` of base is paired with launch `n` of head.
 
+use crate::launch::{self, Declared};
 use crate::layout::Layout;
-use crate::metric::Unit;
-use crate::profile::{Profile, Reading};
-use crate::recording::{
-    Build, Contention, End, EndReason, Entry, Event, Events, Header, Observation, Phase, Recording,
-    SlotRecord, Told,
-};
+use crate::profile::Profile;
+use crate::recording::{Build, Contention, End, EndReason, Event, Header, Phase, Recording, SlotRecord};
 use crate::revision::Side;
-use crate::scenario::{Kind, Scenario, Target};
+use crate::scenario::{Scenario, Target};
 use crate::units::count;
 use std::collections::HashMap;
 
 /// The recording of these launches, base's and head's, each in order; `program` is what they are called.
 #[must_use]
 pub fn recording(header: Header, program: &str, launches: [Vec<Profile>; 2]) -> Recording {
-    let target = Target {
-        package: String::new(),
-        target: program.to_owned(),
-    };
+    let target = Target::program(program);
     let shas = [header.plan.base.sha.clone(), header.plan.head.sha.clone()];
     let mut recording = Recording::new(header);
     for (side, sha) in Side::BOTH.into_iter().zip(shas) {
         recording.push(Event::Build(nothing_built(side, sha)));
     }
+    let mut declared = Declared::default();
     for (side, launches) in Side::BOTH.into_iter().zip(&launches) {
-        declare(&mut recording, &target, side, launches);
+        for reading in launches.iter().flat_map(|profile| &profile.readings) {
+            declared.add(&target, side, reading);
+        }
+    }
+    let entries = declared.into_entries();
+    let places = entries
+        .iter()
+        .map(|entry| (entry.scenario.clone(), entry.ix))
+        .collect();
+    for entry in entries {
+        recording.push(Event::Scenario(entry));
     }
     // In front of what may be many: nobody must miss it.
     recording.push(Event::Note {
@@ -45,7 +50,6 @@ pub fn recording(header: Header, program: &str, launches: [Vec<Profile>; 2]) -> 
         );
         recording.push(Event::Note { text });
     }
-    let places = places(&recording);
     let most = base.len().max(head.len());
     let mut launches = [base.into_iter(), head.into_iter()];
     for round in (0..).take(most) {
@@ -75,46 +79,6 @@ fn nothing_built(side: Side, sha: String) -> Build {
     }
 }
 
-/// Every reading of a side becomes a scenario, or gives one another side.
-fn declare(recording: &mut Recording, target: &Target, side: Side, launches: &[Profile]) {
-    let mut places = places(recording);
-    for reading in launches.iter().flat_map(|profile| &profile.readings) {
-        let scenario = scenario(target, reading);
-        if let Some(entry) = places
-            .get(&scenario)
-            .and_then(|ix| recording.scenarios.get_mut(*ix as usize))
-        {
-            if !entry.sides.contains(&side) {
-                entry.sides.push(side);
-            }
-            continue;
-        }
-        let ix = u32::try_from(recording.scenarios.len()).unwrap_or(u32::MAX);
-        places.insert(scenario.clone(), ix);
-        recording.push(Event::Scenario(Entry {
-            ix,
-            scenario,
-            sides: vec![side],
-            assigned: true,
-        }));
-    }
-}
-
-/// Where each scenario is.
-fn places(recording: &Recording) -> HashMap<Scenario, u32> {
-    let entries = recording.scenarios.iter();
-    entries.map(|entry| (entry.scenario.clone(), entry.ix)).collect()
-}
-
-fn scenario(target: &Target, reading: &Reading) -> Scenario {
-    Scenario {
-        kind: Kind::Program,
-        target: target.clone(),
-        id: reading.id.clone(),
-        metric: reading.metric.clone(),
-    }
-}
-
 /// Records a launch: what it measured, what it told, what was wrong with it.
 fn take(
     recording: &mut Recording,
@@ -123,35 +87,7 @@ fn take(
     (side, round): (Side, u32),
     profile: Profile,
 ) {
-    let mut observations = Vec::new();
-    let mut counts = Vec::new();
-    for reading in &profile.readings {
-        let Some(ix) = places.get(&scenario(target, reading)).copied() else {
-            continue;
-        };
-        if reading.metric.unit == Unit::Count {
-            let values: Option<Vec<u64>> = reading.values.iter().copied().map(whole).collect();
-            match values {
-                Some(values) => counts.push(Events { scenario: ix, values }),
-                None => recording.push(Event::Note {
-                    text: format!(
-                        "{side}, launch {}: `{}` is no whole number, and was left out",
-                        round + 1,
-                        reading.id
-                    ),
-                }),
-            }
-        } else {
-            observations.push(Observation {
-                scenario: ix,
-                iters: vec![1; reading.values.len()].into(),
-                totals: reading.values.clone(),
-                throughput: None,
-                cost_s: 0.0,
-            });
-        }
-    }
-    recording.push(Event::Slot(SlotRecord {
+    let mut slot = SlotRecord {
         phase: Phase::Measure,
         round,
         side,
@@ -162,33 +98,16 @@ fn take(
         wall_s: 0.0,
         waited_s: None,
         contention: Contention::default(),
-        observations,
-    }));
-    recording.push(Event::Told(Told {
-        phase: Phase::Measure,
-        round,
-        side,
-        target: target.clone(),
-        settings: profile.settings,
-        generations: profile.generations,
-        counts,
-        unknown: profile.unknown,
-    }));
-    for detail in profile.incidents {
+        observations: Vec::new(),
+    };
+    let (told, lost) = launch::take(&mut slot, profile, |scenario| places.get(scenario).copied());
+    recording.push(Event::Slot(slot));
+    recording.push(Event::Told(told));
+    for detail in lost {
         recording.push(Event::Note {
             text: format!("{side}, launch {}: {detail}", round + 1),
         });
     }
-}
-
-/// A count; what is none is left out.
-fn whole(value: f64) -> Option<u64> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "whole, in 0..2^53"
-    )]
-    (value.fract().abs() <= 0.0 && (0.0..9_007_199_254_740_992.0).contains(&value)).then_some(value as u64)
 }
 
 #[cfg(test)]
@@ -196,6 +115,7 @@ mod tests {
     use super::*;
     use crate::metric::Metric;
     use crate::plan::{Measuring, Plan, Policy, Selection};
+    use crate::profile::Reading;
     use crate::recording::SCHEMA;
     use crate::revision::Revision;
 
@@ -284,13 +204,5 @@ mod tests {
         base.readings.pop();
         let recording = recording(header(), "p", [vec![base], vec![profile(10.0, 1.0)]]);
         assert_eq!(recording.scenarios[1].sides, [Side::Head]);
-    }
-
-    #[test]
-    fn half_an_event_is_none() {
-        assert_eq!(whole(2.5), None);
-        assert_eq!(whole(-1.0), None);
-        assert_eq!(whole(f64::NAN), None);
-        assert_eq!(whole(0.0), Some(0));
     }
 }

@@ -9,6 +9,7 @@ pub mod assessment;
 pub mod claims;
 pub mod confirmation;
 pub mod counted;
+pub mod curves;
 pub mod decision;
 pub mod estimate;
 pub mod exact;
@@ -66,11 +67,12 @@ pub fn judge(recording: &Recording, policy: &Policy) -> Report {
             .chain(counted)
             .chain(lost_targets(recording))
             .collect(),
+        curves: curves::curves(recording),
     }
 }
 
-/// A failed row for each bench target of which no side could even list the benchmarks: it has no scenarios, and would
-/// vanish from the report.
+/// A failed row for each bench target or program of which no side could even tell what it measures: it has no scenarios,
+/// and would vanish from the report.
 fn lost_targets(recording: &Recording) -> Vec<Finding> {
     let listed: BTreeSet<&Target> = recording
         .scenarios
@@ -89,7 +91,11 @@ fn lost_targets(recording: &Recording) -> Vec<Finding> {
     }
     let row = |(target, notes): (&Target, Vec<String>)| Finding {
         scenario: "(all of them)".to_owned(),
-        kind: Kind::Criterion,
+        kind: if target.is_program() {
+            Kind::Program
+        } else {
+            Kind::Criterion
+        },
         target: target.clone(),
         metric: Metric::time(),
         base: None,

@@ -1,15 +1,17 @@
 //! The real laboratory: slots are processes of the copied-out executables, run in their own side's tree.
 
 mod listing;
+mod program;
 
 pub use self::listing::Listing;
+use self::program::Ready;
 
 use crate::edge::callgrind;
 use crate::edge::clock::{Stopwatch, file_time};
 use crate::edge::criterion::{self, Bench, Found};
 use crate::edge::home::{self, RunFolder};
 use crate::edge::machine::Load;
-use crate::edge::process::{Ending, Finished, Runner};
+use crate::edge::process::{Ending, Finished, Launch, ProcessError, Runner};
 use crate::edge::quiet::Quiet;
 use crate::edge::tree::Sides;
 use crate::layout::Layout;
@@ -22,7 +24,7 @@ use crate::scenario::Target;
 use crate::slot::{Outcome, Slot, SlotEnd};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Everything needed to run slots of one recording.
 pub struct Laboratory<'a> {
@@ -32,6 +34,9 @@ pub struct Laboratory<'a> {
     sides: Option<Sides>,
     relink: Option<Box<Relink<'a>>>,
     benches: BTreeMap<(Side, Target, Layout), Bench>,
+    programs: BTreeMap<(Side, Target), Ready>,
+    /// Programs of which it was told that something of their output is lost.
+    lossy: BTreeSet<(Side, Target)>,
     list_timeout: Duration,
     quiet: Quiet,
     started: Stopwatch,
@@ -61,7 +66,8 @@ impl<'a> Laboratory<'a> {
     ) -> Self {
         let mut benches = BTreeMap::new();
         for build in &recording.builds {
-            for executable in &build.executables {
+            let executables = build.executables.iter();
+            for executable in executables.filter(|executable| !executable.target.is_program()) {
                 let cwd = tree.join(&executable.package_dir);
                 let package = executable.target.package.clone();
                 // What `cargo bench` sets for the processes it starts and benches use to find their data.
@@ -81,6 +87,8 @@ impl<'a> Laboratory<'a> {
         let asked_s = recording.header.plan.measuring.timeout_s;
         let mut lab = Self {
             runner,
+            programs: program::ready(recording, &run, tree),
+            lossy: BTreeSet::new(),
             run,
             sides: Some(sides),
             relink,
@@ -122,8 +130,8 @@ impl<'a> Laboratory<'a> {
             .ok_or_else(|| LabError(format!("there is no {side} executable of `{}`", target.target).into()))
     }
 
-    /// Lists the scenarios of all executables: an [`Event::Scenario`](crate::recording::Event) for each, an incident for an
-    /// executable that cannot be listed. `chosen` says whether an id takes part.
+    /// Lists the scenarios of all executables and programs: an [`Event::Scenario`](crate::recording::Event) for each, an
+    /// incident for what cannot be listed. `chosen` says whether an id takes part.
     ///
     /// # Errors
     /// [`LabError`] if nothing can be run at all.
@@ -158,7 +166,46 @@ impl<'a> Laboratory<'a> {
                 }),
             }
         }
+        self.list_programs(&mut listing, chosen)?;
         Ok(listing)
+    }
+
+    /// Runs a slot's process at a quiet moment, and looks at the machine before and after it.
+    fn attend<T>(
+        &mut self,
+        slot: &Slot,
+        mut launch: Launch,
+        run: impl FnOnce(&Runner, &Launch) -> Result<(Finished, T), ProcessError>,
+    ) -> Result<Attended<T>, LabError> {
+        let waiting = Stopwatch::start();
+        let moment = self.quiet.wait();
+        launch.processor = moment.processor;
+        let waited_s = waiting.seconds();
+        let at_s = self.started.seconds();
+        let before = Load::now();
+        let began = file_time();
+        let (finished, output) = run(self.runner, &launch).map_err(lab_error)?;
+        let after = Load::now();
+        let slowdown = [moment.slowdown, self.quiet.slowdown(moment.processor)];
+        let record = SlotRecord {
+            phase: slot.phase,
+            round: slot.round,
+            side: slot.side,
+            first: slot.first,
+            target: slot.target.clone(),
+            layout: slot.layout,
+            at_s,
+            wall_s: finished.wall_s,
+            waited_s: Some(waited_s),
+            contention: contention(&finished, &before, &after, slowdown),
+            observations: Vec::new(),
+        };
+        Ok(Attended {
+            record,
+            finished,
+            began,
+            output,
+        })
     }
 
     /// Puts head's files back into the tree, as they were when head was built.
@@ -186,6 +233,9 @@ impl<'a> Laboratory<'a> {
 impl Lab for Laboratory<'_> {
     fn run(&mut self, slot: &Slot, entries: &[Entry], timing: Timing) -> Result<Outcome, LabError> {
         self.activate(slot.side)?;
+        if slot.target.is_program() {
+            return self.launch_program(slot, entries);
+        }
         let bench = self.bench(slot.side, &slot.target, slot.layout)?;
         let scratch = self.run.fresh_scratch().map_err(lab_error)?;
         let wanted: BTreeMap<&str, u32> = slot
@@ -194,43 +244,20 @@ impl Lab for Laboratory<'_> {
             .filter_map(|ix| Some((entries.get(*ix as usize)?.scenario.id.as_str(), *ix)))
             .collect();
         let ids: Vec<&str> = wanted.keys().copied().collect();
-        let mut launch = bench.launch_ids(&ids, timing, &scratch, timeout(slot.timeout_s));
-        let waiting = Stopwatch::start();
-        let moment = self.quiet.wait();
-        launch.processor = moment.processor;
-        let waited_s = waiting.seconds();
-        let at_s = self.started.seconds();
-        let before = Load::now();
-        let began = file_time();
-        let finished = self.runner.run(&launch).map_err(lab_error)?;
-        let after = Load::now();
-        let slowdown = [moment.slowdown, self.quiet.slowdown(moment.processor)];
-        let found = criterion::read(&scratch, began).map_err(lab_error)?;
+        let launch = bench.launch_ids(&ids, timing, &scratch, timeout(slot.timeout_s));
+        let attended = self.attend(slot, launch, |runner, launch| Ok((runner.run(launch)?, ())))?;
+        let found = criterion::read(&scratch, attended.began).map_err(lab_error)?;
         let (observations, bad) = sorted_out(found, &wanted);
-        let record = SlotRecord {
-            phase: slot.phase,
-            round: slot.round,
-            side: slot.side,
-            first: slot.first,
-            target: slot.target.clone(),
-            layout: slot.layout,
-            at_s,
-            wall_s: finished.wall_s,
-            waited_s: Some(waited_s),
-            contention: contention(&finished, &before, &after, slowdown),
-            observations,
-        };
-        let end = match finished.ending {
-            Ending::Exit(0) => SlotEnd::Well,
-            Ending::TimedOut => SlotEnd::TimedOut,
-            Ending::Interrupted => SlotEnd::Interrupted,
-            ending => SlotEnd::Badly(criterion::describe(ending)),
-        };
         Ok(Outcome {
-            record,
-            end,
+            record: SlotRecord {
+                observations,
+                ..attended.record
+            },
+            told: None,
+            end: end_of(attended.finished.ending),
             bad,
-            tail: finished.tail,
+            notes: Vec::new(),
+            tail: attended.finished.tail,
         })
     }
 
@@ -261,6 +288,25 @@ impl Lab for Laboratory<'_> {
         self.sides = Some(sides);
         relaid.iter().for_each(|relaid| self.take(relaid));
         Ok(Some(relaid))
+    }
+}
+
+/// A process that ran in a slot, and what was seen of it.
+struct Attended<T> {
+    /// What is recorded of it, still without what it measured.
+    record: SlotRecord,
+    finished: Finished,
+    /// When it was started, as file systems stamp it.
+    began: SystemTime,
+    output: T,
+}
+
+fn end_of(ending: Ending) -> SlotEnd {
+    match ending {
+        Ending::Exit(0) => SlotEnd::Well,
+        Ending::TimedOut => SlotEnd::TimedOut,
+        Ending::Interrupted => SlotEnd::Interrupted,
+        ending => SlotEnd::Badly(criterion::describe(ending)),
     }
 }
 

@@ -23,6 +23,15 @@ pub fn last_words(output: &str) -> String {
     telling.join(" | ")
 }
 
+/// A sentence about a process with its last words behind it, if there are some.
+#[must_use]
+pub fn with_last_words(what: &str, output: &str) -> String {
+    match last_words(output) {
+        words if words.is_empty() => what.to_owned(),
+        words => format!("{what}: {words}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

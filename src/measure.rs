@@ -14,7 +14,7 @@ use crate::edge::store::{Journal, StoreError};
 use crate::judge::assessment::Until;
 use crate::judge::{self, looks};
 use crate::layout::Layout;
-use crate::plan::{MIN_ROUNDS, Plan};
+use crate::plan::Plan;
 use crate::recording::{EndReason, Entry, Event, Phase, Relaid, Timing};
 use crate::revision::Side;
 use crate::scenario::Target;
@@ -120,7 +120,9 @@ pub fn measure(
     let timing = match journal.recording.timing {
         Some(timing) => timing,
         None => {
-            let timing = timing(&plan, pending(&journal.recording).len());
+            let pending = pending(&journal.recording).into_iter();
+            let benchmarks = pending.filter(|entry| !entry.scenario.target.is_program());
+            let timing = timing(&plan, benchmarks.count());
             journal.append(Event::Timing(timing))?;
             timing
         }
@@ -216,13 +218,14 @@ impl<L: Lab> Measurement<'_, L> {
                     .into_iter()
                     .collect();
             }
-            let mut jobs = self.jobs(|ix| undecided.contains(&ix));
+            let mut jobs = self.jobs_of_round(round, &undecided);
             if jobs.is_empty() {
                 return Ok(EndReason::Decided);
             }
             let found = self.unrepeated(Until::NextLook);
             if let Some(deadline_s) = self.deadline_s(&found, kept_s) {
-                let affordable = cheapest(&jobs, deadline_s - self.journal.recording.measured_s(), 2);
+                let left_s = deadline_s - self.journal.recording.measured_s();
+                let affordable = cheapest(&jobs, left_s, |_| 2);
                 jobs.retain(|job| affordable.contains(&job.scenario));
                 if jobs.is_empty() {
                     return Ok(EndReason::Budget);
@@ -254,12 +257,36 @@ impl<L: Lab> Measurement<'_, L> {
             .collect()
     }
 
-    /// Jobs for pending scenarios, with what they were seen to cost.
+    /// Jobs of a round: what is not decided, and programs whose number of launches is fixed until they had them.
+    fn jobs_of_round(&self, round: u32, undecided: &BTreeSet<u32>) -> Vec<Job> {
+        let entries = &self.journal.recording.scenarios;
+        let is_wanted = |ix: u32| {
+            let target = entries.get(ix as usize).map(|entry| &entry.scenario.target);
+            match target.and_then(|target| self.launches(target)) {
+                Some(launches) => round < launches,
+                None => undecided.contains(&ix),
+            }
+        };
+        self.jobs(is_wanted)
+    }
+
+    /// Launches that a program is to have on each side, if their number is fixed.
+    fn launches(&self, target: &Target) -> Option<u32> {
+        self.plan.selection.program(target)?.launches
+    }
+
+    /// Jobs for pending scenarios, with what they were seen to cost. Of a program all that it measures, or nothing.
     fn jobs(&self, wanted: impl Fn(u32) -> bool) -> Vec<Job> {
         let costs = costs(&self.journal.recording);
-        pending(&self.journal.recording)
+        let pending = pending(&self.journal.recording);
+        let programs: BTreeSet<&Target> = pending
+            .iter()
+            .filter(|entry| entry.scenario.target.is_program() && wanted(entry.ix))
+            .map(|entry| &entry.scenario.target)
+            .collect();
+        pending
             .into_iter()
-            .filter(|entry| wanted(entry.ix))
+            .filter(|entry| wanted(entry.ix) || programs.contains(&entry.scenario.target))
             .filter_map(|entry| costs.get(&entry.ix).map(|cost_s| job(entry, *cost_s)))
             .collect()
     }
@@ -300,7 +327,13 @@ impl<L: Lab> Measurement<'_, L> {
 
     /// One slot, and further ones for scenarios that never got their turn because another one failed.
     fn slots(&mut self, phase: Phase, round: u32, arm: Arm, chunk: &Chunk) -> Result<(), MeasureError> {
-        let limit_s = self.limit_s();
+        let limit_s = self.plan.limit_s(&chunk.target);
+        // What measures several benchmarks one after the other has time for all of them.
+        let others_s = if chunk.target.is_program() {
+            0.0
+        } else {
+            3.0 * chunk.cost_s
+        };
         let hopeless = given_up(&self.journal.recording);
         let mut scenarios = chunk.scenarios.clone();
         scenarios.retain(|ix| !hopeless.contains(ix));
@@ -315,13 +348,19 @@ impl<L: Lab> Measurement<'_, L> {
                 layout: arm.layout,
                 scenarios,
                 limit_s,
-                timeout_s: limit_s + 3.0 * chunk.cost_s,
+                timeout_s: limit_s + others_s,
             };
             let outcome = self.lab.run(&slot, &self.journal.recording.scenarios, timing)?;
             let blame = outcome.blame(&slot, &self.journal.recording.scenarios);
             self.interrupted |= outcome.end == SlotEnd::Interrupted;
             if !self.interrupted {
                 self.journal.append(Event::Slot(outcome.record))?;
+                if let Some(told) = outcome.told {
+                    self.journal.append(Event::Told(told))?;
+                }
+                for text in outcome.notes {
+                    self.journal.append(Event::Note { text })?;
+                }
             }
             for incident in blame.incidents {
                 self.journal.append(Event::Incident(incident))?;
@@ -330,16 +369,6 @@ impl<L: Lab> Measurement<'_, L> {
             self.tell(phase, round);
         }
         Ok(())
-    }
-
-    /// How long one scenario may take in one slot: so long that the whole budget would just hold the smallest number of
-    /// rounds of it alone, within limits for very small and very large budgets.
-    fn limit_s(&self) -> f64 {
-        let measuring = &self.plan.measuring;
-        let derived = measuring
-            .budget_s
-            .map_or(300.0, |budget_s| budget_s / f64::from(2 * MIN_ROUNDS));
-        measuring.timeout_s.unwrap_or(derived.clamp(10.0, 300.0))
     }
 }
 

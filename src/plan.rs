@@ -2,7 +2,9 @@
 //!
 //! Everything here is meant, nothing is typed: words become these types in `cli` and `config`.
 
+use crate::program::Program;
 use crate::revision::Revision;
+use crate::scenario::Target;
 use crate::units::Fraction;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -21,6 +23,23 @@ pub struct Plan {
     pub measuring: Measuring,
     /// How the numbers are judged.
     pub policy: Policy,
+}
+
+impl Plan {
+    /// Seconds that one scenario of a bench may take in one slot, or a launch of a program: so many that the whole budget
+    /// would just hold the smallest number of rounds of it alone, within limits for very small and very large budgets.
+    #[must_use]
+    pub fn limit_s(&self, target: &Target) -> f64 {
+        let own = self.selection.program(target).and_then(|program| program.timeout);
+        if let Some(own) = own {
+            return own.0.as_secs_f64();
+        }
+        let derived = self
+            .measuring
+            .budget_s
+            .map_or(300.0, |budget_s| budget_s / f64::from(2 * MIN_ROUNDS));
+        self.measuring.timeout_s.unwrap_or(derived.clamp(10.0, 300.0))
+    }
 }
 
 /// Which packages, bench targets and ids take part, and how they are compiled. Empty lists mean "all".
@@ -49,6 +68,18 @@ pub struct Selection {
     /// Globs of tracked files, outside of bench folders, that benches read as they run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub run_files: Vec<String>,
+    /// Programs that are built and measured besides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<Program>,
+}
+
+impl Selection {
+    /// What is asked of a program; absent for a bench target.
+    #[must_use]
+    pub fn program(&self, target: &Target) -> Option<&Program> {
+        let mut programs = self.programs.iter().filter(|_| target.is_program());
+        programs.find(|program| program.name == target.target)
+    }
 }
 
 /// Whose bench sources measure which library.

@@ -95,11 +95,11 @@ pub struct Build {
     pub sha: String,
     /// Seconds to lay out the tree.
     pub checkout_s: f64,
-    /// Seconds cargo ran.
+    /// Seconds cargo ran, and the build commands of programs.
     pub build_s: f64,
     /// `rustc -vV` in this side's tree.
     pub toolchain: Option<String>,
-    /// Executables of criterion bench targets.
+    /// Executables of criterion bench targets, and of programs.
     pub executables: Vec<Executable>,
     /// Bench targets that were not run, and why.
     pub skipped: Vec<Skipped>,
@@ -107,7 +107,7 @@ pub struct Build {
     pub failure: Option<String>,
 }
 
-/// A bench executable, copied out of the target directory.
+/// An executable of a bench or a program, copied out of where it was built.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Executable {
     /// Target it was built from.
@@ -119,9 +119,9 @@ pub struct Executable {
     pub sha256: String,
     /// SHA-256 of what is loaded to run it (code and data, not build id, symbols or debug tables).
     pub loaded_sha256: String,
-    /// Version of the criterion crate this package resolved to.
+    /// Version of the criterion crate this package resolved to; absent for a program.
     pub criterion: Option<String>,
-    /// Package folder relative to the tree: the working directory of its processes.
+    /// Package folder, or a program's, relative to the tree: the working directory of its processes.
     pub package_dir: String,
 }
 

@@ -49,6 +49,12 @@ impl RunFiles {
         self.named.is_match(path) || (path.starts_with(package_dir.join("benches")) && !is_rust(path))
     }
 
+    /// Whether the settings name this file.
+    #[must_use]
+    pub fn are_named(&self, path: &Path) -> bool {
+        self.named.is_match(path)
+    }
+
     /// Whether a file belongs to the benches and not to the code under test: their sources, and what they read.
     #[must_use]
     pub fn are_harness(&self, path: &Path) -> bool {

@@ -33,6 +33,23 @@ pub struct Target {
     pub target: String,
 }
 
+impl Target {
+    /// The program of this name.
+    #[must_use]
+    pub fn program(name: &str) -> Self {
+        Self {
+            package: String::new(),
+            target: name.to_owned(),
+        }
+    }
+
+    /// Whether it is a program: a bench target has a package.
+    #[must_use]
+    pub fn is_program(&self) -> bool {
+        self.package.is_empty()
+    }
+}
+
 /// One thing measured. The key that matches base with head is everything here: kind, package, target, full id, metric.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Scenario {

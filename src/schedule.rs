@@ -38,7 +38,8 @@ pub struct Chunk {
 /// The chunks of one round, in the order they run; each is run by both sides, [`Chunk::first`] first.
 ///
 /// `chunk_s` is how long a process of a target should run: long enough that starting it costs little, short enough that
-/// both sides of a chunk meet the same machine. A scenario that costs more has a process of its own.
+/// both sides of a chunk meet the same machine. A scenario that costs more has a process of its own; everything that a
+/// program measures is in one, whatever it costs.
 #[must_use]
 pub fn round(
     seed: u64,
@@ -71,10 +72,10 @@ fn deal(jobs: &[Job], chunk_s: impl Fn(&Target) -> f64, rng: &mut ChaCha8Rng) ->
     jobs.sort_by(|a, b| a.target.cmp(&b.target)); // stable: random within a target
     let mut chunks: Vec<Chunk> = Vec::new();
     for job in jobs {
+        let fits =
+            |chunk: &Chunk| job.target.is_program() || chunk.cost_s + job.cost_s <= chunk_s(&job.target);
         match chunks.last_mut() {
-            Some(chunk)
-                if chunk.target == job.target && chunk.cost_s + job.cost_s <= chunk_s(&job.target) =>
-            {
+            Some(chunk) if chunk.target == job.target && fits(chunk) => {
                 chunk.scenarios.push(job.scenario);
                 chunk.cost_s += job.cost_s;
             }
@@ -200,6 +201,15 @@ mod tests {
         jobs[1].cost_s = 30.0;
         let chunks = round(1, Phase::Measure, 0, &jobs, |_| 1.0);
         assert!(chunks.iter().any(|chunk| chunk.scenarios == [1]));
+    }
+
+    #[test]
+    fn what_a_program_measures_is_never_split() {
+        let mut jobs = jobs(&[("x", 9)]);
+        jobs.iter_mut().for_each(|job| job.target.package.clear());
+        let chunks = round(1, Phase::Measure, 0, &jobs, |_| 0.25);
+        assert_eq!(chunks.len(), 1);
+        assert_eq!(chunks[0].scenarios, (0..9).collect::<Vec<_>>());
     }
 
     #[test]

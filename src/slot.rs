@@ -1,8 +1,8 @@
 //! A slot: one process of one executable of one side, as planned and as it turned out.
 
-use crate::last_words::last_words;
+use crate::last_words::with_last_words;
 use crate::layout::Layout;
-use crate::recording::{Entry, Incident, IncidentKind, Phase, SlotRecord};
+use crate::recording::{Entry, Incident, IncidentKind, Phase, SlotRecord, Told};
 use crate::revision::Side;
 use crate::scenario::Target;
 
@@ -34,10 +34,14 @@ pub struct Slot {
 pub struct Outcome {
     /// What is recorded of it.
     pub record: SlotRecord,
+    /// What a program told besides; absent for a bench.
+    pub told: Option<Told>,
     /// How its process ended.
     pub end: SlotEnd,
     /// Scenarios that wrote something unusable, and what.
     pub bad: Vec<(u32, String)>,
+    /// What was lost of what could be used otherwise, a sentence each.
+    pub notes: Vec<String>,
     /// Last lines of its output.
     pub tail: String,
 }
@@ -64,9 +68,19 @@ pub struct Blame {
     pub again: Vec<u32>,
 }
 
+impl Blame {
+    fn accuse(&mut self, slot: &Slot, scenarios: &[u32], what: IncidentKind, detail: &str) {
+        let accused = scenarios
+            .iter()
+            .map(|ix| incident(slot, *ix, what, detail.to_owned()));
+        self.incidents.extend(accused);
+    }
+}
+
 impl Outcome {
     /// Tells who is to blame for what is missing. Benches run in order, so when a process dies or hangs, the first
-    /// scenario without a result was running; those after it are innocent and get another process.
+    /// scenario without a result was running; those after it are innocent and get another process. A program measures
+    /// all of its quantities at once: whatever happens to it happens to all that are missing.
     /// An interrupted slot blames nobody.
     #[must_use]
     pub fn blame(&self, slot: &Slot, entries: &[Entry]) -> Blame {
@@ -82,47 +96,51 @@ impl Outcome {
                 what.clone(),
             ));
         }
-        let measured = |ix: u32| {
-            self.record
-                .observations
-                .iter()
-                .any(|observation| observation.scenario == ix)
-        };
-        let mut missing = slot
+        let missing: Vec<u32> = slot
             .scenarios
             .iter()
             .copied()
-            .filter(|ix| !measured(*ix) && !self.bad.iter().any(|(bad, _)| bad == ix));
+            .filter(|ix| !self.holds(*ix) && !self.bad.iter().any(|(bad, _)| bad == ix))
+            .collect();
+        let at_once = if slot.target.is_program() {
+            missing.len()
+        } else {
+            1
+        };
+        let (running, waiting) = missing.split_at(at_once.min(missing.len()));
         match &self.end {
-            SlotEnd::Well => {
-                let missing: Vec<u32> = missing.collect();
-                self.blame_the_silent(slot, &missing, entries, &mut blame);
-            }
+            SlotEnd::Well => self.blame_the_silent(slot, &missing, entries, &mut blame),
             SlotEnd::Badly(how) => {
-                let detail = with_tail(&format!("{how} while it ran"), &self.tail);
-                blame.incidents.extend(
-                    missing
-                        .next()
-                        .map(|ix| incident(slot, ix, IncidentKind::Crash, detail)),
-                );
-                blame.again = missing.collect();
+                let detail = with_last_words(&format!("{how} while it ran"), &self.tail);
+                blame.accuse(slot, running, IncidentKind::Crash, &detail);
+                blame.again = waiting.to_vec();
             }
-            SlotEnd::TimedOut if self.last_scenario_s() < slot.limit_s => blame.again = missing.collect(),
+            SlotEnd::TimedOut if self.last_scenario_s() < slot.limit_s => blame.again = missing,
             SlotEnd::TimedOut => {
+                let own = if slot.target.is_program() {
+                    "its own timeout, "
+                } else {
+                    ""
+                };
                 let detail = format!(
-                    "killed after {:.0} s without a result (--timeout, or a larger --budget, allows it more)",
+                    "killed after {:.0} s without a result ({own}--timeout, or a larger --budget, allows it more)",
                     self.last_scenario_s()
                 );
-                blame.incidents.extend(
-                    missing
-                        .next()
-                        .map(|ix| incident(slot, ix, IncidentKind::Timeout, detail)),
-                );
-                blame.again = missing.collect();
+                blame.accuse(slot, running, IncidentKind::Timeout, &detail);
+                blame.again = waiting.to_vec();
             }
             SlotEnd::Interrupted => {}
         }
         blame
+    }
+
+    /// Whether it has a number for a scenario, measured or counted.
+    #[must_use]
+    pub fn holds(&self, ix: u32) -> bool {
+        let mut measured = self.record.observations.iter();
+        let mut counted = self.told.iter().flat_map(|told| &told.counts);
+        measured.any(|observation| observation.scenario == ix)
+            || counted.any(|events| events.scenario == ix && !events.values.is_empty())
     }
 
     /// Blames scenarios that wrote nothing in a process that ended well. One of them may have ended it
@@ -132,6 +150,10 @@ impl Outcome {
             .iter()
             .map(|ix| self.no_measurement(slot, *ix, entries))
             .collect();
+        if slot.target.is_program() {
+            blame.incidents.extend(incidents);
+            return;
+        }
         let is_silent = |ix: u32| {
             incidents
                 .iter()
@@ -168,7 +190,7 @@ impl Outcome {
             let detail = "not measurable: a sample took zero time per iteration".to_owned();
             incident(slot, ix, IncidentKind::BadMeasurement, detail)
         } else {
-            let detail = with_tail("the process ended well but wrote no measurement", &self.tail);
+            let detail = with_last_words("the process ended well but wrote no measurement", &self.tail);
             incident(slot, ix, IncidentKind::NoMeasurement, detail)
         }
     }
@@ -186,19 +208,13 @@ fn incident(slot: &Slot, scenario: u32, what: IncidentKind, detail: String) -> I
     }
 }
 
-fn with_tail(what: &str, tail: &str) -> String {
-    match last_words(tail) {
-        words if words.is_empty() => what.to_owned(),
-        words => format!("{what}: {words}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::metric::Metric;
-    use crate::recording::{Contention, Observation};
+    use crate::recording::{Contention, Events, Observation};
     use crate::scenario::{Kind, Scenario};
+    use std::collections::BTreeMap;
 
     fn target() -> Target {
         Target {
@@ -264,8 +280,10 @@ mod tests {
         };
         Outcome {
             record,
+            told: None,
             end,
             bad: Vec::new(),
+            notes: Vec::new(),
             tail: tail.to_owned(),
         }
     }
@@ -325,6 +343,41 @@ mod tests {
         assert!(blame.again.is_empty());
         let kinds: Vec<_> = blame.incidents.iter().map(|incident| incident.what).collect();
         assert_eq!(kinds, [IncidentKind::BadMeasurement, IncidentKind::NoMeasurement]);
+    }
+
+    #[test]
+    fn what_happens_to_a_program_happens_to_all_that_it_lacks_and_is_not_tried_again_at_once() {
+        let slot = Slot {
+            target: Target::program("engine"),
+            ..slot()
+        };
+        for (end, what) in [
+            (SlotEnd::Badly("exit status 3".into()), IncidentKind::Crash),
+            (SlotEnd::TimedOut, IncidentKind::Timeout),
+            (SlotEnd::Well, IncidentKind::NoMeasurement),
+        ] {
+            let mut outcome = outcome(&[], end, "boom");
+            outcome.told = Some(Told {
+                phase: Phase::Measure,
+                round: 3,
+                side: Side::Head,
+                target: slot.target.clone(),
+                settings: BTreeMap::new(),
+                generations: Vec::new(),
+                counts: vec![Events {
+                    scenario: 1,
+                    values: vec![0],
+                }],
+                unknown: BTreeMap::new(),
+            });
+            let blame = outcome.blame(&slot, &entries(&["a", "counted", "c"]));
+            let blamed = blame.incidents.iter();
+            let blamed: Vec<_> = blamed
+                .map(|incident| (incident.scenario, incident.what))
+                .collect();
+            assert_eq!(blamed, [(Some(0), what), (Some(2), what)]);
+            assert!(blame.again.is_empty());
+        }
     }
 
     #[test]

@@ -14,6 +14,11 @@ use std::time::Duration;
 #[serde(transparent)]
 pub struct Fraction(pub f64);
 
+/// A duration above zero; people write it like `10m`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Span(pub Duration);
+
 /// Why a text is not a number with a unit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
@@ -37,6 +42,28 @@ impl FromStr for Fraction {
         } else {
             Err(wrong())
         }
+    }
+}
+
+impl FromStr for Span {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        parse_duration(text).map(Self)
+    }
+}
+
+impl TryFrom<String> for Span {
+    type Error = UnitError;
+
+    fn try_from(text: String) -> Result<Self, UnitError> {
+        text.parse()
+    }
+}
+
+impl From<Span> for String {
+    fn from(span: Span) -> Self {
+        format!("{}s", span.0.as_secs_f64())
     }
 }
 
@@ -87,6 +114,14 @@ mod tests {
         assert_eq!(parse_duration("1h 30m"), Ok(Duration::from_secs(5400)));
         for wrong in ["0s", "-1s", "10", "soon", ""] {
             assert_eq!(parse_duration(wrong), Err(UnitError::Duration(wrong.to_owned())));
+        }
+    }
+
+    #[test]
+    fn a_span_that_was_written_is_read_again() {
+        for text in ["90s", "1h 30m", "1.5s", "250ms"] {
+            let span: Span = text.parse().unwrap();
+            assert_eq!(String::from(span).parse(), Ok(span), "{text}");
         }
     }
 

@@ -2,10 +2,12 @@
 
 mod facts;
 mod packing;
+mod programs;
 mod relinking;
 
 use self::facts::{
-    bench_changes, changed_sources, foreign_harness, no_benches_note, note_on, provenance_notes,
+    bench_changes, changed_sources, foreign_harness, no_benches_note, note_on, program_changes,
+    provenance_notes,
 };
 pub use self::packing::{pack, unpack};
 
@@ -22,7 +24,7 @@ use crate::edge::store;
 use crate::edge::tree::{Sides, Tree};
 use crate::edge::view::View;
 use crate::plan::{Harness, Plan};
-use crate::recording::{Build, Event, Executable, Skipped};
+use crate::recording::{Build, Event, Executable, Incident, Skipped};
 use crate::revision::{Revision, Side};
 use crate::run_files::RunFiles;
 use std::path::{Path, PathBuf};
@@ -90,6 +92,16 @@ struct Piece {
     built: Built,
 }
 
+/// What a side's builds became.
+#[derive(Default)]
+struct Kept {
+    executables: Vec<Executable>,
+    /// Bench targets that turned out to be something else than criterion.
+    foreign: Vec<Skipped>,
+    /// Programs that cannot be used.
+    incidents: Vec<Incident>,
+}
+
 impl Workshop<'_> {
     /// Lays out and builds base, then head in the same tree, and keeps their executables in `run`.
     ///
@@ -100,20 +112,18 @@ impl Workshop<'_> {
     pub fn build(&self, plan: &Plan, run: &RunFolder) -> Result<Product, WorkshopError> {
         let [base_snapshot, head_snapshot] = self.snapshots(plan)?;
         let tree = Tree::open(self.room.tree())?;
-        let base = self.piece(Side::Base, plan, base_snapshot, None, &tree)?;
-        let base_kept = self.keep(&base, run)?;
-        self.keep_lock_file(&base, run);
-        let head = self.piece(Side::Head, plan, head_snapshot, Some(&base), &tree)?;
-        let head_kept = self.keep(&head, run)?;
-        self.keep_lock_file(&head, run);
+        let mut base = self.piece(Side::Base, plan, base_snapshot, None, &tree)?;
+        let base_kept = self.keep(&mut base, plan, run)?;
+        let mut head = self.piece(Side::Head, plan, head_snapshot, Some(&base), &tree)?;
+        let head_kept = self.keep(&mut head, plan, run)?;
 
         let run_files = RunFiles::new(&plan.selection.run_files)?;
         let mut events = Vec::new();
-        for (piece, revision, (executables, foreign)) in
-            [(&base, &plan.base, base_kept), (&head, &plan.head, head_kept)]
-        {
+        let mut incidents = Vec::new();
+        for (piece, revision, mut kept) in [(&base, &plan.base, base_kept), (&head, &plan.head, head_kept)] {
+            incidents.append(&mut kept.incidents);
             events.extend(piece.snapshot.notes.iter().map(|note| note_on(piece.side, note)));
-            events.push(Event::Build(piece.record(revision, executables, foreign)));
+            events.push(Event::Build(piece.record(revision, kept)));
         }
         let (before, after) = (circumstances(&base, &run_files), circumstances(&head, &run_files));
         events.extend(differences(&before, &after).into_iter().map(Event::Difference));
@@ -123,10 +133,13 @@ impl Workshop<'_> {
                     .into_iter()
                     .map(Event::BenchChange),
             );
+            let programs = program_changes(&base, &head, plan, &run_files);
+            events.extend(programs.into_iter().map(Event::BenchChange));
         }
         events.extend(no_benches_note(&head, plan));
         events.extend(provenance_notes(&base, &head));
         events.push(Event::ChangedSources(changed_sources(&base, &head, &run_files)));
+        events.extend(incidents.into_iter().map(Event::Incident));
         let sides = Sides::new(tree, &base.snapshot, &head.snapshot, self.room.sides())?;
         let snapshots = [base.snapshot, head.snapshot];
         Ok(Product {
@@ -187,10 +200,10 @@ impl Workshop<'_> {
         let toolchain = cargo.toolchain();
         let stopwatch = Stopwatch::start();
         let attempt = cargo.benches().and_then(|benches| {
+            let locked = self.lend_lock_file(&snapshot, &benches.lock_file, resolved.as_deref());
             if benches.wanted.is_empty() {
                 return Ok((benches, Built::default()));
             }
-            let locked = self.lend_lock_file(&snapshot, &benches.lock_file, resolved.as_deref());
             let built = cargo.build(&benches, locked, |progress| {
                 self.view
                     .building(side.as_str(), progress.done, progress.of, progress.package);
@@ -255,10 +268,9 @@ impl Workshop<'_> {
         }
     }
 
-    /// Copies the criterion executables out; returns them, and the bench targets that turned out to be something else.
-    fn keep(&self, piece: &Piece, run: &RunFolder) -> Result<(Vec<Executable>, Vec<Skipped>), WorkshopError> {
-        let mut executables = Vec::new();
-        let mut foreign = Vec::new();
+    /// Copies the criterion executables out, and whatever the programs become that are built now.
+    fn keep(&self, piece: &mut Piece, plan: &Plan, run: &RunFolder) -> Result<Kept, WorkshopError> {
+        let mut kept = Kept::default();
         for file in &piece.built.benches {
             let Some(bench) = piece
                 .benches
@@ -269,7 +281,7 @@ impl Workshop<'_> {
                 continue;
             };
             if !is_criterion(&store::read_bytes(&file.path)?) {
-                foreign.push(Skipped {
+                kept.foreign.push(Skipped {
                     target: file.target.clone(),
                     reason: foreign_harness(piece, bench),
                 });
@@ -277,7 +289,7 @@ impl Workshop<'_> {
             }
             let name = format!("{}--{}", file.target.package, file.target.target);
             let (path, digests) = run.keep(piece.side, &name, &file.path)?;
-            executables.push(Executable {
+            kept.executables.push(Executable {
                 target: file.target.clone(),
                 path,
                 sha256: digests.file,
@@ -286,21 +298,23 @@ impl Workshop<'_> {
                 package_dir: bench.package_dir.to_string_lossy().into_owned(),
             });
         }
-        Ok((executables, foreign))
+        self.build_programs(piece, plan, run, &mut kept)?;
+        self.keep_lock_file(piece, run);
+        Ok(kept)
     }
 }
 
 impl Piece {
-    fn record(&self, revision: &Revision, executables: Vec<Executable>, foreign: Vec<Skipped>) -> Build {
+    fn record(&self, revision: &Revision, kept: Kept) -> Build {
         let mut skipped = self.benches.skipped.clone();
-        skipped.extend(foreign);
+        skipped.extend(kept.foreign);
         Build {
             side: self.side,
             sha: revision.sha.clone(),
             checkout_s: self.checkout_s,
             build_s: self.built.seconds,
             toolchain: self.toolchain.clone(),
-            executables,
+            executables: kept.executables,
             skipped,
             failure: self.built.failure.clone(),
         }

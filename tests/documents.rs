@@ -13,6 +13,7 @@ use abreast::exit::Exit;
 use abreast::judge::judge;
 use abreast::layout::Layout;
 use abreast::plan::Shard;
+use abreast::program::{Chosen, Program};
 use abreast::recording::{Event, Recording, Skipped};
 use abreast::report::{Format, Options, render, status};
 use abreast::verdict::{Flag, Verdict};
@@ -368,6 +369,21 @@ fn complete(mut event: Event) -> Event {
         Event::Header(header) => {
             header.plan.measuring.shard = Some(Shard { index: 1, count: 2 });
             header.plan.selection.run_files = vec!["testdata/**".to_owned()];
+            header.plan.selection.programs = vec![Program {
+                name: "engine".to_owned(),
+                build: vec!["make".to_owned()],
+                run: vec!["./engine".to_owned()],
+                env: [("THREADS".to_owned(), "2".to_owned())].into(),
+                folder: "engine".to_owned(),
+                format: abreast::profile::Format::Hyperfine,
+                timeout: Some("90s".parse().expect("a duration")),
+                metrics: vec![Chosen {
+                    id: "time".to_owned(),
+                    better: None,
+                    unit: None,
+                }],
+                launches: Some(16),
+            }];
             header.plan.measuring.layout_check = false;
             header.plan.measuring.relink_control = true;
             header.plan.measuring.instructions = true;

@@ -13,6 +13,7 @@
 //! reviewed, not forbidden; a file that no longer loads is a broken promise (docs/formats.md).
 #![expect(clippy::disallowed_methods, reason = "reads and writes stored recordings")]
 
+mod damage;
 mod story;
 
 use abreast::judge::judge;

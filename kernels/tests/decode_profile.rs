@@ -14,7 +14,7 @@ use std::process::{Command, Output};
 
 fn program(arguments: &[&str]) -> Command {
     let mut program = Command::new(env!("CARGO_BIN_EXE_decode-profile"));
-    program.args(arguments);
+    program.args(arguments).env_remove("ABREAST_FORMAT");
     program
 }
 
@@ -72,6 +72,17 @@ fn lines_of(output: Output) -> Vec<Value> {
     text.lines()
         .map(|line| serde_json::from_str(line).expect("it runs, and writes UTF-8 and JSON"))
         .collect()
+}
+
+#[test]
+fn who_reads_json_need_not_ask_for_it() {
+    let written = |format: &str| {
+        let mut program = program(&["--steady", "--tokens", "9"]);
+        let output = program.env("ABREAST_FORMAT", format).output();
+        String::from_utf8(output.expect("it runs").stdout).expect("it writes UTF-8")
+    };
+    assert!(written("abreast-decode").starts_with("{\"event\":\"header\""));
+    assert!(written("profile-native").starts_with("profile_native: "));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Why settings cannot be used.
 
 use crate::plan::MIN_ROUNDS;
+use crate::program::ProgramError;
 use crate::run_files::GlobError;
 
 /// Why settings cannot be used.
@@ -36,6 +37,9 @@ pub enum ConfigError {
     /// A pattern for files is none.
     #[error(transparent)]
     RunFiles(#[from] GlobError),
+    /// A program that cannot be used.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
     /// A number that must be finite and not negative.
     #[error("--floor-ns must be a number from 0 on")]
     FloorNs,

@@ -1,6 +1,6 @@
 //! The settings file that `abreast init` writes.
 
-use super::keys;
+use super::known::flags;
 
 /// A settings file with every key, its meaning and its default, all commented out.
 #[must_use]
@@ -10,7 +10,7 @@ pub fn template() -> String {
          # over its key. Everything is commented out: these are the defaults, or examples where there is none.\n",
     );
     let mut heading = String::new();
-    for argument in keys() {
+    for argument in flags() {
         let name = argument.get_long().unwrap_or_default();
         let section = argument.get_help_heading().unwrap_or_default();
         if section != heading {
@@ -20,8 +20,22 @@ pub fn template() -> String {
         let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
         text.push_str(&format!("\n# {help}\n# {name} = {}\n", example(name)));
     }
+    text.push_str(PROGRAM);
     text
 }
+
+/// Programs have no flags, and stand at the end: whatever follows a table in TOML belongs to it.
+const PROGRAM: &str = r#"
+# --- Programs ---
+
+# A program that measures itself is measured like a bench (one table for each, below everything else):
+#     [[program]]
+#     name = "engine"
+#     build = ["cargo", "build", "--release", "--bin", "engine"]
+#     run = ["target/release/engine", "--json"]
+#     format = "llama-bench"
+# Further keys: env, folder, timeout, metrics, launches.
+"#;
 
 fn example(key: &str) -> &'static str {
     match key {

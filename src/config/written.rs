@@ -1,7 +1,7 @@
 //! Values as people write them, on the command line and in the file.
 
 use crate::plan::{Shard, ShardError};
-use crate::units::{Fraction, UnitError, parse_duration};
+use crate::units::{Fraction, UnitError};
 use serde::Deserialize;
 use std::str::FromStr;
 
@@ -9,11 +9,6 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Percent(pub Fraction);
-
-/// A duration as written: `10m`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Span(pub std::time::Duration);
 
 /// A shard as written: `2/4`, or `auto`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -45,7 +40,6 @@ macro_rules! written {
     };
 }
 written!(Percent, UnitError, Fraction::from_str);
-written!(Span, UnitError, parse_duration);
 
 impl FromStr for ShardText {
     type Err = ShardError;

@@ -6,6 +6,7 @@
 
 mod files;
 mod messages;
+mod program;
 mod relinking;
 
 pub use self::relinking::Relinked;

@@ -13,12 +13,13 @@ mod hyperfine;
 mod json;
 mod llama_bench;
 mod nvbench;
+mod objects;
 mod profile_native;
-mod python_json;
 mod sglang;
 mod steady;
 mod tally;
 mod trtllm;
+mod value;
 mod vllm_latency;
 mod vllm_serve;
 

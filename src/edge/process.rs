@@ -9,14 +9,16 @@
     reason = "this file is where processes are started and /proc/PID is read"
 )]
 
+mod capture;
 mod placement;
 mod usage;
 
+pub use self::capture::MOST_OUTPUT;
 pub use self::placement::{on, processors};
 pub use self::usage::Usage;
 
 use self::placement::move_to;
-use self::usage::{run_queue_ms, usage};
+use self::usage::{reap, run_queue_ms, usage};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -238,7 +240,7 @@ impl Runner {
             ended.store(true, Ordering::SeqCst);
             (timed_out, wall, run_queue_ms)
         });
-        let status = child.wait();
+        let (status, memory_bytes) = reap(&mut child);
         CURRENT_GROUP.store(0, Ordering::SeqCst);
         if let Some(leash) = &self.leash {
             let _ = std::fs::write(leash, "");
@@ -247,10 +249,10 @@ impl Runner {
         let after = getrusage(UsageWho::RUSAGE_CHILDREN).ok();
         let tail = tail.recv_timeout(AFTERMATH).unwrap_or_default();
         Ok(Finished {
-            ending: ending(status.ok(), timed_out),
+            ending: ending(status, timed_out),
             wall_s: wall.as_secs_f64(),
             tail: String::from_utf8_lossy(&tail).into_owned(),
-            usage: usage(before.as_ref(), after.as_ref(), run_queue_ms),
+            usage: usage(before.as_ref(), after.as_ref(), run_queue_ms, memory_bytes),
         })
     }
 

@@ -3,7 +3,7 @@
 use crate::judge::assessment::{Assessment, Row};
 use crate::judge::wording;
 use crate::metric::{Better, Unit};
-use crate::recording::Recording;
+use crate::recording::{Phase, Recording, Told};
 use crate::report::{Change, Finding};
 use crate::revision::Side;
 use crate::scenario::{Kind, Scenario};
@@ -18,20 +18,26 @@ pub fn is_exact(scenario: &Scenario) -> bool {
 /// Launches of a side that have to agree before a count is believed: one may be an accident.
 const AGREEING: usize = 2;
 
-/// Fills in the numbers and the verdict: unclear unless each side counts the same in all of its launches.
-pub(super) fn count(finding: &mut Finding, assessment: &Assessment<'_>, row: &Row<'_>) {
+/// Fills in the numbers and the verdict: unclear unless each side counts the same in all of its launches. Whether both
+/// sides counted anything.
+pub(super) fn count(finding: &mut Finding, assessment: &Assessment<'_>, row: &Row<'_>) -> bool {
+    let counted = Side::BOTH.map(|side| counts(assessment.recording, row, side));
+    if counted
+        .iter()
+        .any(|launches| launches.iter().all(Option::is_none))
+    {
+        return false;
+    }
+    let rounds = Side::BOTH.map(|side| rounds(assessment.recording, row, side));
     let mut of_sides = [None, None];
-    let mut launches = 0;
-    for (side, of_side) in Side::BOTH.into_iter().zip(&mut of_sides) {
-        let counted = counts(assessment.recording, row, side);
-        launches = launches.max(counted.len());
-        match agreed(&counted) {
+    for ((side, counted), of_side) in Side::BOTH.into_iter().zip(&counted).zip(&mut of_sides) {
+        match agreed(counted) {
             Ok(counts) => *of_side = Some(counts),
             Err(why) => finding.notes.push(format!("{side} {why}")),
         }
     }
     let [Some(base), Some(head)] = of_sides else {
-        return;
+        return true;
     };
     // One number where all repetitions agree, else what a launch counted in all.
     let is_constant = |counts: &[u64]| counts.windows(2).all(|pair| pair[0] == pair[1]);
@@ -69,11 +75,12 @@ pub(super) fn count(finding: &mut Finding, assessment: &Assessment<'_>, row: &Ro
         high: change,
         floor: 0.0,
         detectable: 0.0,
-        rounds: u32::try_from(launches).unwrap_or(u32::MAX),
+        rounds: rounds[0].max(rounds[1]),
         per_round: Vec::new(),
         base_per_round: Vec::new(),
         confirmation: None,
     });
+    true
 }
 
 /// What each launch of a side counted, repetition by repetition; absent for a launch that did not.
@@ -90,6 +97,13 @@ fn counts<'a>(recording: &'a Recording, row: &Row<'_>, side: Side) -> Vec<Option
             (!events.values.is_empty()).then_some(events.values.as_slice())
         })
         .collect()
+}
+
+/// Launches of a side that are of the comparison, and neither of the warm-up nor of the confirmation.
+fn rounds(recording: &Recording, row: &Row<'_>, side: Side) -> u32 {
+    let target = &row.entry.scenario.target;
+    let is_meant = |told: &&Told| told.phase == Phase::Measure && told.side == side && told.target == *target;
+    u32::try_from(recording.told.iter().filter(is_meant).count()).unwrap_or(u32::MAX)
 }
 
 /// What all launches counted, or why there is no such thing, as a part of a sentence.

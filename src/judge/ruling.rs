@@ -57,7 +57,13 @@ pub fn finding(assessment: &Assessment<'_>, row: &Row<'_>) -> Finding {
     };
     match &row.standing {
         Standing::Identical => finding.verdict = Verdict::Identical,
-        Standing::Exact => exact::count(&mut finding, assessment, row),
+        Standing::Exact => {
+            if exact::count(&mut finding, assessment, row)
+                || !fail_if_unmeasured(&mut finding, assessment, row)
+            {
+                note_losses(&mut finding, assessment, row);
+            }
+        }
         Standing::OneSided(verdict, notes) => {
             finding.verdict = *verdict;
             finding.notes.clone_from(notes);

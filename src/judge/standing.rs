@@ -9,7 +9,7 @@ use crate::judge::touched::touched;
 use crate::judge::validity::{Objection, objection, untold};
 use crate::judge::wording;
 use crate::plan::Harness;
-use crate::recording::{ChangedPiece, Entry, Executable, IncidentKind, Recording, Work};
+use crate::recording::{ChangedPiece, Entry, Executable, Recording, Work};
 use crate::revision::Side;
 use crate::scenario::Target;
 use crate::verdict::Verdict;
@@ -78,6 +78,7 @@ struct TargetFacts<'a> {
 enum Missing {
     NotBuilt,
     Skipped(String),
+    /// `listed: why`, `used: why`.
     Unusable(String),
 }
 
@@ -98,24 +99,21 @@ impl<'a> TargetFacts<'a> {
     fn standing(&self, entry: &Entry, comparison: &Comparison, touched: Option<&ChangedPiece>) -> Standing {
         let has = |side: Side| entry.sides.contains(&side);
         match (has(Side::Base), has(Side::Head)) {
+            (true, true) if self.identical && !self.measures_identical => Standing::Identical,
             (true, true) if is_exact(&entry.scenario) => match &self.objection {
                 Some(objection) if !objection.spares_counts => Standing::Barred(objection.reason.clone()),
                 _ => Standing::Exact,
             },
-            (true, true) => self.both(comparison, touched),
+            (true, true) => self.both(entry, comparison, touched),
             (true, false) => self.one_sided(Side::Head, Verdict::Removed),
             (false, true) => self.one_sided(Side::Base, Verdict::New),
             (false, false) => Standing::Failed("listed by neither side".to_owned()),
         }
     }
 
-    fn both(&self, comparison: &Comparison, touched: Option<&ChangedPiece>) -> Standing {
+    fn both(&self, entry: &Entry, comparison: &Comparison, touched: Option<&ChangedPiece>) -> Standing {
         if self.identical {
-            return if self.measures_identical {
-                Standing::Compared(vec!["identical executables: any change is noise".to_owned()])
-            } else {
-                Standing::Identical
-            };
+            return Standing::Compared(vec!["identical executables: any change is noise".to_owned()]);
         }
         let [base, head] = self
             .executables
@@ -142,7 +140,11 @@ impl<'a> TargetFacts<'a> {
             ));
         }
         if let Some(piece) = touched.filter(|_| self.own_harness) {
-            let note = format!("bench source changed ({}:{})", piece.file, piece.line);
+            let note = if entry.scenario.target.is_program() {
+                format!("a file that it reads changed ({})", piece.file)
+            } else {
+                format!("bench source changed ({}:{})", piece.file, piece.line)
+            };
             // A bench that declares its new amount of work says itself how to compare: per unit of work.
             if comparison.work.is_none() {
                 return Standing::Barred(note);
@@ -155,9 +157,7 @@ impl<'a> TargetFacts<'a> {
     fn one_sided(&self, without: Side, verdict: Verdict) -> Standing {
         match &self.missing[without as usize] {
             Some(Missing::NotBuilt) => Standing::Failed(format!("{without} did not build")),
-            Some(Missing::Unusable(detail)) => {
-                Standing::Failed(format!("{without} could not be listed: {detail}"))
-            }
+            Some(Missing::Unusable(what)) => Standing::Failed(format!("{without} could not be {what}")),
             Some(Missing::Skipped(reason)) => Standing::OneSided(
                 verdict,
                 vec![format!(
@@ -173,17 +173,14 @@ fn missing(recording: &Recording, side: Side, target: &Target) -> Option<Missing
     let Some(build) = recording.build(side) else {
         return Some(Missing::NotBuilt);
     };
-    if recording.executable(side, target).is_some() {
-        return recording
-            .incidents
-            .iter()
-            .find(|incident| {
-                incident.what == IncidentKind::Unusable
-                    && incident.scenario.is_none()
-                    && incident.side.is_none_or(|of| of == side)
-                    && &incident.target == target
-            })
-            .map(|incident| Missing::Unusable(wording::first_line(&incident.detail).to_owned()));
+    if let Some(incident) = recording.unusable(side, target) {
+        let verb = if target.is_program() { "used" } else { "listed" };
+        let why = wording::first_line(&incident.detail);
+        return Some(Missing::Unusable(format!("{verb}: {why}")));
+    }
+    // What cargo made of the benches of a side says nothing of a program.
+    if target.is_program() || recording.executable(side, target).is_some() {
+        return None;
     }
     if let Some(skipped) = build.skipped.iter().find(|skipped| &skipped.target == target) {
         return Some(Missing::Skipped(skipped.reason.clone()));

@@ -1,7 +1,9 @@
 //! What the executables of both sides list: which scenarios there are, and on which sides.
 
+use crate::launch::Declared;
 use crate::metric::Metric;
 use crate::plan::Shard;
+use crate::profile::Reading;
 use crate::recording::{Entry, Event, Incident, IncidentKind};
 use crate::revision::Side;
 use crate::scenario::{Kind, Scenario, Target};
@@ -12,7 +14,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Listing {
     /// Ids by target, in the order base registers them; those only head has come last.
     ids: BTreeMap<Target, Vec<Listed>>,
-    /// Executables that could not be listed.
+    /// What programs tell.
+    programs: Declared,
+    /// Programs of which something was lost: they may measure more than they told, on that side.
+    lossy: BTreeSet<(Side, Target)>,
+    /// Executables and programs that could not be listed.
     pub incidents: Vec<Incident>,
 }
 
@@ -52,8 +58,24 @@ impl Listing {
         }
     }
 
+    /// What a launch of a program told; not `is_whole` if something of it was lost.
+    pub(super) fn add_program(
+        &mut self,
+        side: Side,
+        target: &Target,
+        readings: Vec<Reading>,
+        is_whole: bool,
+    ) {
+        for reading in &readings {
+            self.programs.add(target, side, reading);
+        }
+        if !is_whole {
+            self.lossy.insert((side, target.clone()));
+        }
+    }
+
     /// The scenarios as events, those of this shard marked as assigned. Shards are dealt over the sorted keys, which
-    /// are the same on every machine.
+    /// are the same on every machine; all that a program measures is in one.
     #[must_use]
     pub fn events(self, shard: Option<Shard>) -> Vec<Event> {
         let mut scenarios: Vec<(Scenario, Listed)> = Vec::new();
@@ -71,17 +93,30 @@ impl Listing {
                 )
             }));
         }
-        let mut keys: Vec<&Scenario> = scenarios.iter().map(|(scenario, _)| scenario).collect();
-        keys.sort();
-        let mine: BTreeSet<&Scenario> = keys
-            .iter()
+        let lossy = self.lossy;
+        scenarios.extend(self.programs.into_entries().into_iter().map(|entry| {
+            let may_have = |side: &Side| lossy.contains(&(*side, entry.scenario.target.clone()));
+            let listed = Listed {
+                id: entry.scenario.id.clone(),
+                sides: entry
+                    .sides
+                    .into_iter()
+                    .chain(Side::BOTH.into_iter().filter(may_have))
+                    .collect(),
+                unstable: None,
+            };
+            (entry.scenario, listed)
+        }));
+        let keys: BTreeSet<Key<'_>> = scenarios.iter().map(|(scenario, _)| key(scenario)).collect();
+        let mine: BTreeSet<Key<'_>> = keys
+            .into_iter()
             .enumerate()
             .filter(|(n, _)| shard.is_none_or(|shard| shard.holds(*n)))
-            .map(|(_, key)| *key)
+            .map(|(_, key)| key)
             .collect();
         let assigned: Vec<bool> = scenarios
             .iter()
-            .map(|(scenario, _)| mine.contains(scenario))
+            .map(|(scenario, _)| mine.contains(&key(scenario)))
             .collect();
         let mut incidents = self.incidents;
         let mut events = Vec::new();
@@ -98,6 +133,14 @@ impl Listing {
         events.extend(incidents.into_iter().map(Event::Incident));
         events
     }
+}
+
+/// What is dealt to a shard: a benchmark, or a program with all that it measures.
+type Key<'a> = (Kind, &'a Target, Option<&'a str>);
+
+fn key(scenario: &Scenario) -> Key<'_> {
+    let id = (scenario.kind == Kind::Criterion).then_some(scenario.id.as_str());
+    (scenario.kind, &scenario.target, id)
 }
 
 fn unstable(ix: u32, scenario: &Scenario, other: &str) -> Incident {

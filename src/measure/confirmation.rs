@@ -1,6 +1,6 @@
 //! The confirmation: fresh processes for whatever is about to be flagged, and the part of the budget that is kept for it.
 
-use super::need::{costs, rounds_in};
+use super::need::{costs, rounds_in, spread};
 use super::{Lab, MeasureError, Measurement};
 use crate::judge::assessment::Until;
 use crate::judge::confirmation::LOOKS;
@@ -58,14 +58,16 @@ impl<L: Lab> Measurement<'_, L> {
         Ok(())
     }
 
-    /// Rounds that candidates lack until their confirmation is looked at again, if it is.
+    /// Rounds that candidates lack until their confirmation is looked at again, if it is, and with one row of a program all
+    /// of its rows.
     fn until_next_look(&self, found: &[Unrepeated]) -> BTreeMap<u32, u32> {
         let lacking = |row: &Unrepeated| {
             let done = rounds_in(&self.journal.recording, Phase::Confirm, row.scenario);
             let look = LOOKS.into_iter().find(|look| *look > done)?;
             Some((row.scenario, look - done))
         };
-        found.iter().filter_map(lacking).collect()
+        let asked = found.iter().filter_map(lacking).collect();
+        spread(&asked, &self.journal.recording.scenarios)
     }
 
     /// Seconds of measuring after which nothing but confirming is done: the budget but for what confirming these
@@ -77,19 +79,20 @@ impl<L: Lab> Measurement<'_, L> {
             return Some(budget_s);
         }
         let recording = &self.journal.recording;
-        let elsewhere = if self.plan.measuring.layout_check {
-            ONE_EACH
-        } else {
-            0
+        let [.., most] = LOOKS;
+        let lacking = |row: &Unrepeated| {
+            let done = rounds_in(recording, Phase::Confirm, row.scenario);
+            (row.scenario, row.rounds.min(most).saturating_sub(done))
         };
+        let lacking = spread(&found.iter().map(lacking).collect(), &recording.scenarios);
         let costs = costs(recording);
-        let needed_s: f64 = found
-            .iter()
-            .filter_map(|row| {
-                let [.., most] = LOOKS;
-                let done = rounds_in(recording, Phase::Confirm, row.scenario);
-                let rounds = row.rounds.min(most).saturating_sub(done) + elsewhere;
-                Some(2.0 * f64::from(rounds) * costs.get(&row.scenario)?)
+        let needed_s: f64 = lacking
+            .into_iter()
+            .filter_map(|(scenario, rounds)| {
+                let entry = recording.scenarios.get(scenario as usize)?;
+                let is_relaid = self.plan.measuring.layout_check && !entry.scenario.target.is_program();
+                let elsewhere = if is_relaid { ONE_EACH } else { 0 };
+                Some(2.0 * f64::from(rounds + elsewhere) * costs.get(&scenario)?)
             })
             .sum();
         Some(budget_s - needed_s.max(kept_s))

@@ -43,13 +43,13 @@ impl<L: Lab> Measurement<'_, L> {
         if !self.plan.measuring.instructions || self.interrupted {
             return Ok(());
         }
-        self.count(&self.pending())
+        self.count(&self.benches(self.pending()))
     }
 
     /// Links base in other orders, if a relink control was asked for.
     pub(super) fn prepare_relink_control(&mut self) -> Result<(), MeasureError> {
         if self.plan.measuring.relink_control && !self.interrupted {
-            self.relay(&[Side::Base], &self.targets(&self.pending()))?;
+            self.relay(&[Side::Base], &self.targets(&self.benches(self.pending())))?;
         }
         Ok(())
     }
@@ -62,9 +62,16 @@ impl<L: Lab> Measurement<'_, L> {
     }
 
     fn suspects(&self) -> BTreeSet<u32> {
-        judge::suspects(&self.journal.recording, &self.plan.policy)
-            .into_iter()
-            .collect()
+        self.benches(judge::suspects(&self.journal.recording, &self.plan.policy))
+    }
+
+    /// Those of benches: of programs nobody knows what to count, and how they are linked.
+    fn benches(&self, scenarios: impl IntoIterator<Item = u32>) -> BTreeSet<u32> {
+        let is_of_bench = |ix: &u32| {
+            let entry = self.journal.recording.scenarios.get(*ix as usize);
+            entry.is_some_and(|entry| !entry.scenario.target.is_program())
+        };
+        scenarios.into_iter().filter(is_of_bench).collect()
     }
 
     fn targets(&self, scenarios: &BTreeSet<u32>) -> BTreeSet<Target> {

@@ -80,13 +80,17 @@ pub(super) fn rounds_in(recording: &Recording, phase: Phase, scenario: u32) -> u
     u32::try_from(base.intersection(&head).count()).unwrap_or(u32::MAX)
 }
 
-/// What one slot of each scenario costs in seconds, its share of starting the process included.
+/// What one slot of each scenario costs in seconds, its share of starting the process included. What a program counts
+/// comes at no cost of its own.
 pub(super) fn costs(recording: &Recording) -> BTreeMap<u32, f64> {
     let mut sums: BTreeMap<u32, (f64, u32)> = BTreeMap::new();
     for observation in recording.slots.iter().flat_map(|slot| &slot.observations) {
         let (sum, count) = sums.entry(observation.scenario).or_default();
         *sum += observation.cost_s;
         *count += 1;
+    }
+    for events in recording.told.iter().flat_map(|told| &told.counts) {
+        sums.entry(events.scenario).or_default().1 += 1;
     }
     sums.into_iter()
         .map(|(scenario, (sum, count))| (scenario, sum / f64::from(count)))
@@ -151,19 +155,62 @@ pub(super) fn one_sided(recording: &Recording) -> impl Iterator<Item = (&Entry, 
         })
 }
 
-/// The cheapest jobs that fit `rounds` rounds of both sides into `left_s` seconds together.
-pub(super) fn cheapest(jobs: &[Job], left_s: f64, rounds: u32) -> BTreeSet<u32> {
-    let mut by_cost: Vec<&Job> = jobs.iter().collect();
+/// What runs or does not as a whole: a benchmark, or everything that a program measures.
+pub(super) struct Whole<'a> {
+    pub(super) target: &'a Target,
+    pub(super) jobs: Vec<&'a Job>,
+    /// Seconds one slot spends on all of it.
+    pub(super) cost_s: f64,
+}
+
+/// The same jobs, those of a program together.
+pub(super) fn wholes(jobs: &[Job]) -> Vec<Whole<'_>> {
+    let mut wholes: Vec<Whole<'_>> = Vec::new();
+    for job in jobs {
+        let mut known = wholes.iter_mut().filter(|_| job.target.is_program());
+        if let Some(whole) = known.find(|whole| *whole.target == job.target) {
+            whole.jobs.push(job);
+            whole.cost_s += job.cost_s;
+        } else {
+            wholes.push(Whole {
+                target: &job.target,
+                jobs: vec![job],
+                cost_s: job.cost_s,
+            });
+        }
+    }
+    wholes
+}
+
+/// The cheapest jobs of which so many rounds of both sides fit into `left_s` seconds together.
+pub(super) fn cheapest(jobs: &[Job], left_s: f64, rounds: impl Fn(&Target) -> u32) -> BTreeSet<u32> {
+    let mut by_cost = wholes(jobs);
     by_cost.sort_by(|a, b| a.cost_s.total_cmp(&b.cost_s));
     let mut spent_s = 0.0;
     by_cost
         .into_iter()
-        .take_while(|job| {
-            spent_s += 2.0 * f64::from(rounds) * job.cost_s;
+        .take_while(|whole| {
+            spent_s += 2.0 * f64::from(rounds(whole.target)) * whole.cost_s;
             spent_s <= left_s
         })
+        .flat_map(|whole| whole.jobs)
         .map(|job| job.scenario)
         .collect()
+}
+
+/// What scenarios are asked for; all that a program measures for the most that is asked of any of it.
+pub(super) fn spread(asked: &BTreeMap<u32, u32>, entries: &[Entry]) -> BTreeMap<u32, u32> {
+    let of = |entry: &Entry| asked.get(&entry.ix).copied();
+    let most = |entry: &Entry| {
+        let target = &entry.scenario.target;
+        if !target.is_program() {
+            return of(entry);
+        }
+        let same = entries.iter().filter(|other| other.scenario.target == *target);
+        same.filter_map(of).max()
+    };
+    let spread = entries.iter().filter_map(|entry| Some((entry.ix, most(entry)?)));
+    spread.collect()
 }
 
 /// Samples of a scenario whose iterations are short. The number of a slot is its fastest sample, and a machine that
@@ -195,9 +242,10 @@ pub(super) fn timing_of(timing: Timing, all_brisk: bool) -> Timing {
     }
 }
 
-/// That a scenario is given up for lack of budget, and what it would have taken; a cost of 0 is one nobody saw.
-pub(super) fn not_reached(job: &Job, rounds: u32) -> Incident {
-    let seconds = job.cost_s * 2.0 * f64::from(rounds);
+/// That a scenario is given up for lack of budget, and what it would have taken, with all that runs with it; a cost of 0
+/// is one nobody saw.
+pub(super) fn not_reached(job: &Job, cost_s: f64, rounds: u32) -> Incident {
+    let seconds = cost_s * 2.0 * f64::from(rounds);
     let detail = if seconds > 0.0 {
         format!("{rounds} rounds of it take {seconds:.0} s")
     } else {

@@ -1,6 +1,6 @@
 //! What the budget reaches: scenarios that it does not are given up by name instead of being measured in vain.
 
-use super::need::{cheapest, costs, job, not_reached, pending};
+use super::need::{Whole, cheapest, costs, job, not_reached, pending, wholes};
 use super::{CONFIRM_SHARE, Lab, MeasureError, Measurement};
 use crate::judge::looks::FIRST_LOOK;
 use crate::recording::{Event, Phase};
@@ -8,10 +8,10 @@ use crate::scenario::Target;
 use crate::schedule::{Chunk, Job};
 
 impl<L: Lab> Measurement<'_, L> {
-    /// Rounds that a scenario gets or is not measured: those of the first look. Fewer decide next to nothing once there
-    /// are more than a few rows.
-    pub(super) fn least_rounds(&self) -> u32 {
-        let asked = self.plan.measuring.rounds;
+    /// Rounds that a scenario of this target gets or is not measured: those of the first look. Fewer decide next to
+    /// nothing once there are more than a few rows.
+    pub(super) fn least_rounds(&self, target: &Target) -> u32 {
+        let asked = self.launches(target).or(self.plan.measuring.rounds);
         asked.map_or(FIRST_LOOK, |asked| asked.min(FIRST_LOOK))
     }
 
@@ -24,9 +24,11 @@ impl<L: Lab> Measurement<'_, L> {
             return Ok(());
         }
         let jobs = self.jobs(|_| true);
-        let affordable = cheapest(&jobs, left_s, self.least_rounds());
-        for job in jobs.iter().filter(|job| !affordable.contains(&job.scenario)) {
-            self.give_up(job)?;
+        let affordable = cheapest(&jobs, left_s, |target| self.least_rounds(target));
+        for whole in wholes(&jobs) {
+            if whole.jobs.iter().any(|job| !affordable.contains(&job.scenario)) {
+                self.give_up(&whole)?;
+            }
         }
         self.give_up_unseen(self.pending().into_iter())
     }
@@ -40,17 +42,21 @@ impl<L: Lab> Measurement<'_, L> {
         let Some(budget_s) = self.plan.measuring.budget_s else {
             return Ok(());
         };
-        let rounds = f64::from(self.least_rounds());
-        let hopeless = |job: &Job| job.cost_s * 2.0 * rounds > budget_s;
         let jobs = self.jobs(|ix| chunk.scenarios.contains(&ix));
-        jobs.iter()
-            .filter(|job| hopeless(job))
-            .try_for_each(|job| self.give_up(job))
+        for whole in wholes(&jobs) {
+            if whole.cost_s * 2.0 * f64::from(self.least_rounds(whole.target)) > budget_s {
+                self.give_up(&whole)?;
+            }
+        }
+        Ok(())
     }
 
-    fn give_up(&mut self, job: &Job) -> Result<(), MeasureError> {
-        let rounds = self.least_rounds();
-        self.journal.append(Event::Incident(not_reached(job, rounds)))?;
+    fn give_up(&mut self, whole: &Whole<'_>) -> Result<(), MeasureError> {
+        let rounds = self.least_rounds(whole.target);
+        for job in &whole.jobs {
+            let incident = not_reached(job, whole.cost_s, rounds);
+            self.journal.append(Event::Incident(incident))?;
+        }
         Ok(())
     }
 
@@ -73,7 +79,7 @@ impl<L: Lab> Measurement<'_, L> {
             .filter_map(|ix| self.journal.recording.scenarios.get(ix as usize))
             .map(|entry| job(entry, 0.0))
             .collect();
-        unseen.iter().try_for_each(|job| self.give_up(job))
+        wholes(&unseen).iter().try_for_each(|whole| self.give_up(whole))
     }
 
     /// Seconds that are left of the budget for rounds, what is kept for confirming taken off; absent without a budget.

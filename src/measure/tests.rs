@@ -5,8 +5,8 @@ use super::*;
 use crate::metric::Metric;
 use crate::plan::{Measuring, Policy, Selection};
 use crate::recording::{
-    Build, Contention, End, Executable, Header, IncidentKind, Linked, Observation, RelaidOutcome, SCHEMA,
-    SlotRecord,
+    Build, Contention, End, Events, Executable, Header, IncidentKind, Linked, Observation, RelaidOutcome,
+    SCHEMA, SlotRecord, Told,
 };
 use crate::report::Finding;
 use crate::revision::Revision;
@@ -15,6 +15,7 @@ use crate::verdict::Verdict;
 use std::path::Path;
 
 mod layout;
+mod program;
 
 /// What a script lets a scenario do in a slot.
 #[derive(Clone, Copy)]
@@ -29,8 +30,10 @@ enum Act {
     Hangs,
     /// Writes nothing.
     SaysNothing,
+    /// Counts so many events.
+    Counts(u64),
 }
-use Act::{Costs, Crashes, Hangs, SaysNothing, Takes};
+use Act::{Costs, Counts, Crashes, Hangs, SaysNothing, Takes};
 
 /// Slots cost this many seconds for each scenario.
 const COST_S: f64 = 0.1;
@@ -83,8 +86,10 @@ impl<F: FnMut(&Slot, u32) -> Act> Lab for ScriptedLab<F> {
                 contention: Contention::default(),
                 observations: Vec::new(),
             },
+            told: None,
             end: SlotEnd::Well,
             bad: Vec::new(),
+            notes: Vec::new(),
             tail: String::new(),
         };
         if self.interrupt_at == Some(self.slots.len()) {
@@ -113,6 +118,10 @@ impl<F: FnMut(&Slot, u32) -> Act> Lab for ScriptedLab<F> {
                     cost_s,
                 }),
                 SaysNothing => {}
+                Counts(events) => told(&mut outcome).counts.push(Events {
+                    scenario: *scenario,
+                    values: vec![events],
+                }),
                 Crashes => {
                     outcome.end = SlotEnd::Badly("exit status 101".to_owned());
                     break;
@@ -157,6 +166,21 @@ impl<F: FnMut(&Slot, u32) -> Act> Lab for ScriptedLab<F> {
             wanted.iter().flat_map(linked).collect()
         }))
     }
+}
+
+/// What the program of a slot tells.
+fn told(outcome: &mut Outcome) -> &mut Told {
+    let slot = &outcome.record;
+    outcome.told.get_or_insert_with(|| Told {
+        phase: slot.phase,
+        round: slot.round,
+        side: slot.side,
+        target: slot.target.clone(),
+        settings: BTreeMap::new(),
+        generations: Vec::new(),
+        counts: Vec::new(),
+        unknown: BTreeMap::new(),
+    })
 }
 
 fn target() -> Target {

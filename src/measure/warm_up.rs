@@ -122,7 +122,7 @@ impl<L: Lab> Measurement<'_, L> {
             .iter()
             .map(|entry| job(entry, costs_of(entry).first().copied().unwrap_or(0.0)));
         let all: Vec<Job> = self.jobs(|_| true).into_iter().chain(at_best).collect();
-        let reached = cheapest(&all, left_s, self.least_rounds());
+        let reached = cheapest(&all, left_s, |target| self.least_rounds(target));
         let worth = |entry: &&Entry| reached.contains(&entry.ix) || costs_of(entry).len() < SAMPLE;
         self.expected(unknown.into_iter().filter(worth))
     }

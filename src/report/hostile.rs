@@ -72,6 +72,9 @@ pub(crate) fn report(texts: &[String]) -> Report {
     report.head.sha = text(1);
     report.host.cpu = Some(text(2));
     report.differences = vec![sample::difference(&text(3), &text(4), Some(&text(5)), None)];
+    for curve in &mut report.curves {
+        curve.target.target = text(3);
+    }
     report.notes = texts.to_vec();
     report.blind_spots = texts.to_vec();
     report

@@ -50,6 +50,19 @@ pub struct Report {
     pub elapsed: Elapsed,
     /// One row for each scenario, in report order: slowest change first, then rows without a change.
     pub findings: Vec<Finding>,
+    /// Times of tokens by their position, of programs that told them.
+    pub curves: Vec<Curve>,
+}
+
+/// Time of a token against its position in the generated text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// The program.
+    pub target: Target,
+    /// Typical nanoseconds of base from each token to the next, the first interval first; empty if it told none.
+    pub base: Vec<f64>,
+    /// The same of head.
+    pub head: Vec<f64>,
 }
 
 /// How a report was decided.

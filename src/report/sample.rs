@@ -2,7 +2,7 @@
 
 use crate::metric::Metric;
 use crate::recording::{Difference, Host};
-use crate::report::{Change, Elapsed, Finding, Method, Report};
+use crate::report::{Change, Curve, Elapsed, Finding, Method, Report};
 use crate::revision::Revision;
 use crate::scenario::{Kind, Target};
 use crate::verdict::Verdict;
@@ -42,7 +42,24 @@ pub(crate) fn report() -> Report {
         total_s: Some(252.0),
     };
     report.findings = findings();
+    report.curves = vec![curve()];
     report
+}
+
+/// Tokens that take longer the more there are before them; on head those from the twentieth on a little more.
+fn curve() -> Curve {
+    let times = |late: f64| {
+        let time = |position: u32| {
+            let late = if position < 20 { 0.0 } else { late };
+            1.1e6 + f64::from(position) * 1.5e3 + late
+        };
+        (0..63).map(time).collect()
+    };
+    Curve {
+        target: Target::program("qwen3-0.6b"),
+        base: times(0.0),
+        head: times(3e4),
+    }
 }
 
 /// A report without rows and without a single known fact.
@@ -72,6 +89,7 @@ pub(crate) fn empty() -> Report {
         },
         elapsed: Elapsed::default(),
         findings: Vec::new(),
+        curves: Vec::new(),
     }
 }
 

@@ -1,4 +1,5 @@
-//! The report as a picture: every change with its interval, and the rounds behind the flagged ones.
+//! The report as a picture: every change with its interval, the rounds behind the flagged ones, and the times of tokens
+//! by their position.
 //!
 //! The file is self-contained and deterministic: the same report gives the same bytes on every machine. Text stays
 //! text (`<text>`, any sans-serif font); where it must fit, it is measured in a subset of DejaVu Sans that is built
@@ -7,6 +8,7 @@
 
 pub(super) mod axis;
 pub(super) mod canvas;
+mod curves;
 mod overview;
 mod rounds;
 
@@ -32,25 +34,43 @@ pub fn render(report: &Report) -> String {
     let labels = Labels::new(report);
     let rows = overview::Rows::new(report, &labels);
     let panels = rounds::Panels::new(report, &labels);
+    let curves = curves::Curves::new(report);
     let title = sentence::headline(report).text;
-    draw(report, &rows, &panels).map_or_else(|_| unavailable(&title), |svg| described(&svg, &title))
+    draw(report, &rows, &panels, &curves).map_or_else(|_| unavailable(&title), |svg| described(&svg, &title))
 }
 
-fn draw(report: &Report, rows: &overview::Rows, panels: &rounds::Panels) -> Result<String, Failure> {
+fn draw(
+    report: &Report,
+    rows: &overview::Rows,
+    panels: &rounds::Panels,
+    curves: &curves::Curves,
+) -> Result<String, Failure> {
     register();
     let header = Header::new(report);
-    let height = header.height() + rows.height() + panels.height() + MARGIN;
+    let heights = [header.height(), rows.height(), panels.height(), curves.height()];
+    let [rows_top, panels_top, curves_top, end] = below(heights);
+    let height = end + MARGIN;
     let mut svg = String::new();
     {
         let size = (WIDTH.unsigned_abs(), height.unsigned_abs());
         let canvas = Canvas::new(SVGBackend::with_string(&mut svg, size))?;
         canvas.background(WIDTH, height)?;
         header.draw(&canvas)?;
-        rows.draw(&canvas, header.height())?;
-        panels.draw(&canvas, header.height() + rows.height())?;
+        rows.draw(&canvas, rows_top)?;
+        panels.draw(&canvas, panels_top)?;
+        curves.draw(&canvas, curves_top)?;
         canvas.finish()?;
     }
     Ok(svg)
+}
+
+/// Where each of these heights ends if they are put under each other.
+fn below<const N: usize>(heights: [i32; N]) -> [i32; N] {
+    let mut end = 0;
+    heights.map(|height| {
+        end += height;
+        end
+    })
 }
 
 /// The verdict line, broken where it is too long, and the two sides.

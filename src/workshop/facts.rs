@@ -5,6 +5,7 @@ use crate::bench_source;
 use crate::build::{BenchTarget, BuiltFile};
 use crate::edge::git::changed_paths;
 use crate::plan::Plan;
+use crate::program::Program;
 use crate::recording::{BenchChange, ChangedPiece, ChangedSources, Event};
 use crate::revision::Side;
 use crate::run_files::RunFiles;
@@ -70,11 +71,39 @@ pub(super) fn bench_changes(base: &Piece, head: &Piece, run_files: &RunFiles) ->
     changes
 }
 
+/// For each program, the files that differ and that it may read: named run files, and what the words behind it name.
+/// The same program on other data is another experiment.
+pub(super) fn program_changes(
+    base: &Piece,
+    head: &Piece,
+    plan: &Plan,
+    run_files: &RunFiles,
+) -> Vec<BenchChange> {
+    let selection = &plan.selection;
+    let folder = Path::new(&selection.folder);
+    let differing = changed_paths(&base.snapshot, &head.snapshot);
+    let change = |program: &Program| {
+        let data: Vec<PathBuf> = program.data().iter().map(|file| folder.join(file)).collect();
+        let pieces = those(&differing, |path| {
+            run_files.are_named(path) || data.iter().any(|file| file == path)
+        });
+        (!pieces.is_empty()).then(|| BenchChange {
+            target: Target::program(&program.name),
+            pieces,
+        })
+    };
+    selection.programs.iter().filter_map(change).collect()
+}
+
 /// Of the files that differ, those that benches of this target may read as they run.
 fn changed_run_files(differing: &[PathBuf], bench: &BenchTarget, run_files: &RunFiles) -> Vec<ChangedPiece> {
+    those(differing, |path| run_files.hold_for(&bench.package_dir, path))
+}
+
+fn those(differing: &[PathBuf], are_read: impl Fn(&Path) -> bool) -> Vec<ChangedPiece> {
     differing
         .iter()
-        .filter(|path| run_files.hold_for(&bench.package_dir, path))
+        .filter(|path| are_read(path))
         .map(|path| ChangedPiece {
             file: path.to_string_lossy().into_owned(),
             line: 1,
@@ -111,7 +140,8 @@ pub(super) fn provenance_notes(base: &Piece, head: &Piece) -> Vec<Event> {
 /// A workspace without bench targets, and where else in the repository there are some.
 pub(super) fn no_benches_note(head: &Piece, plan: &Plan) -> Option<Event> {
     let benches = &head.benches;
-    if !benches.wanted.is_empty() || !benches.skipped.is_empty() || head.built.failure.is_some() {
+    let nothing = benches.wanted.is_empty() && benches.skipped.is_empty() && head.built.failure.is_none();
+    if !nothing || !plan.selection.programs.is_empty() {
         return None;
     }
     let here = Path::new(&plan.selection.folder);

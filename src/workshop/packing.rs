@@ -7,10 +7,11 @@ use crate::edge::git::{Mode, Snapshot};
 use crate::edge::home::{Room, RunFolder};
 use crate::edge::store::{self, Journal};
 use crate::edge::tree::{Sides, Tree};
+use crate::program::Program;
 use crate::recording::Recording;
 use crate::revision::Side;
 use crate::run_files::RunFiles;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Member that holds what building recorded.
@@ -36,14 +37,19 @@ pub fn pack(
         items.push((executable.path.clone(), PackedKind::Executable, file));
     }
     // A package's manifest marks the folder that its benches run in.
-    let manifests: Vec<PathBuf> = recording
+    let manifests = recording
         .builds
         .iter()
         .flat_map(|build| &build.executables)
-        .map(|executable| Path::new(&executable.package_dir).join("Cargo.toml"))
+        .map(|executable| Path::new(&executable.package_dir).join("Cargo.toml"));
+    let selection = &recording.header.plan.selection;
+    let of_programs = selection.programs.iter().flat_map(Program::files);
+    let named: BTreeSet<PathBuf> = of_programs
+        .map(|file| Path::new(&selection.folder).join(file))
+        .chain(manifests)
         .collect();
     for (side, snapshot) in Side::BOTH.into_iter().zip(snapshots) {
-        let needed = |path: &Path| run_files.hold(path) || manifests.iter().any(|manifest| manifest == path);
+        let needed = |path: &Path| run_files.hold(path) || named.contains(path);
         for (path, entry) in snapshot.entries().filter(|(path, _)| needed(path)) {
             let name = path.to_str().ok_or_else(|| ArchiveError::Name(path.to_owned()))?;
             // Through a file each: together they may not fit into memory.
@@ -92,6 +98,7 @@ pub fn unpack(bundle: &Path, room: &Room, run: &RunFolder) -> Result<(Recording,
         .get(FACTS)
         .ok_or_else(|| foreign("it has no `build.jsonl`"))?;
     let built = store::read_recording(&content(facts))?;
+    Program::check(&built.header.plan.selection.programs).map_err(|error| foreign(&error.to_string()))?;
     for executable in built.builds.iter().flat_map(|build| &build.executables) {
         let packed = manifest
             .get(&executable.path)

@@ -89,6 +89,32 @@ fn benches_of_a_bundle_read_their_own_sides_files() {
 }
 
 #[test]
+fn programs_of_a_bundle_are_measured_where_nothing_can_be_built() {
+    let engine = |token_ns: &str| {
+        let program = "[[program]]\nname = \"engine\"\nbuild = [\"cargo\", \"build\", \"--bin\", \"engine\"]\n\
+                       run = [\"target/debug/engine\"]\nformat = \"abreast-decode\"\n";
+        Files::fixture("benchless")
+            .and(Files::fixture("engine"))
+            .replaced("src/bin/engine.rs", "1_000_000", token_ns)
+            .with("abreast.toml", program)
+    };
+    let at = TestBench::of_own(&engine("1_000_000"));
+    let head = at.commit(&engine("800_000"));
+    let elsewhere = Elsewhere::new();
+    let (bundle, file) = (elsewhere.path("b.tar.zst"), elsewhere.path("r.jsonl"));
+    let built = at.tool(&["build", "HEAD", &head, "-o", &bundle]).run();
+    built.expect_code(0);
+    elsewhere
+        .tool(&["record", &bundle, "--rounds", "8", "-o", &file])
+        .run()
+        .expect_code(0);
+    let judged = elsewhere.tool(&["judge", &file]).json().run();
+    let row = judged.expect(0).row("ms_per_token");
+    assert_eq!(row.verdict(), "improved");
+    assert!((row.change() + 0.2).abs() < 1e-6, "{}", judged.expect(0).table());
+}
+
+#[test]
 fn a_killed_recording_of_a_bundle_goes_on() {
     let at = TestBench::of_suite();
     let (base, head) = (at.script(&five()), at.script(&slower()));

@@ -24,6 +24,7 @@ mod misbehaviour;
 mod null;
 mod numbers;
 mod power;
+mod programs;
 mod qualify;
 mod recordings;
 mod revisions;

@@ -1,11 +1,12 @@
 //! `abreast/decode/1`: JSON lines that tell when every token was known (docs/decode.md).
 
-use super::python_json::text;
-use super::steady::{Steady, p99_ns};
+mod figures;
+
+use self::figures::Figures;
 use super::tally::{Incidents, label, quoted};
+use super::value::text;
 use super::{FormatError, Written};
-use crate::metric::Metric;
-use crate::profile::{Format, Generation, Profile, Reading};
+use crate::profile::{Format, Generation, Profile};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -33,12 +34,6 @@ const SETTINGS: [&str; 14] = [
 /// The key of the header that is known and no setting: how work reaches the GPU may be the very change that is looked
 /// at. The counters show it.
 const LAUNCH: &str = "launch";
-
-const MS_PER_TOKEN: &str = "ms_per_token";
-const P50: &str = "p50";
-const P99: &str = "p99";
-const FIRST: &str = "time_to_first_token";
-const RATE: &str = "tokens_per_second";
 
 /// One value of each figure for each run, in nanoseconds, but one 99th percentile of all together; then the counters.
 ///
@@ -89,6 +84,8 @@ struct Told {
     first_stranger: Option<usize>,
     /// The last line is not whole.
     cut: bool,
+    /// Why it measured nothing, or nothing more.
+    skipped: Option<String>,
 }
 
 impl Told {
@@ -103,6 +100,11 @@ impl Told {
             Some("header") => self.header(keys)?,
             Some("token") => self.token(line, keys),
             Some("end") => self.end(line, keys),
+            Some("skipped") => {
+                let reason = keys.remove("reason").as_ref().and_then(text);
+                self.skipped =
+                    Some(reason.map_or_else(|| "it does not say why".to_owned(), |reason| quoted(&reason)));
+            }
             Some(event) => self.keep("", [(event.to_owned(), Value::Object(keys))]),
             None => self.stranger(line),
         }
@@ -203,6 +205,16 @@ impl Told {
     fn into_profile(self) -> Result<Profile, FormatError> {
         let mut profile = self.profile;
         let mut incidents = self.incidents;
+        if let Some(why) = self.skipped {
+            let sentence = format!("skipped: {why}");
+            if self.runs.is_empty() {
+                return Err(FormatError::Nothing {
+                    format: Format::AbreastDecode,
+                    why: sentence,
+                });
+            }
+            incidents.push(sentence);
+        }
         if !self.has_header {
             return Err(foreign(format!("no line of it is a header of `{SCHEMA}`")));
         }
@@ -308,86 +320,6 @@ impl Run {
     }
 }
 
-/// A value for each run.
-#[derive(Default)]
-struct Figures {
-    ms_per_token: Vec<f64>,
-    p50: Vec<f64>,
-    /// Of all runs together, in nanoseconds.
-    intervals: Vec<u64>,
-    first: Vec<f64>,
-    rate: Vec<f64>,
-    counters: BTreeMap<String, Vec<f64>>,
-}
-
-impl Figures {
-    #[expect(clippy::cast_precision_loss, reason = "far less than 2^53 of anything")]
-    fn add(&mut self, run: u64, of: &Generation, skip: Option<usize>, incidents: &mut Incidents) {
-        let mut keep = |values: &mut Vec<f64>, id: &str, value: f64| {
-            if value > 0.0 {
-                values.push(value);
-            } else {
-                incidents.push(format!("{id} of run {run} is zero and left out"));
-            }
-        };
-        let window = skip.map(|skip| (skip, Steady::of(&of.t_ns, skip)));
-        if let Some((_, Some(steady))) = &window {
-            keep(&mut self.ms_per_token, MS_PER_TOKEN, steady.token_ns);
-            keep(&mut self.p50, P50, steady.p50_ns);
-            keep(&mut self.rate, RATE, steady.rate());
-            self.intervals.extend(&steady.intervals);
-        }
-        if let Some(first) = of.t_ns.first() {
-            keep(&mut self.first, FIRST, *first as f64);
-        }
-        for (name, count) in &of.counters {
-            self.counters.entry(name.clone()).or_default().push(*count as f64);
-        }
-        if let Some((skip, None)) = window {
-            let tokens = of.t_ns.len();
-            incidents.push(if tokens > skip {
-                format!("run {run} has no steady window: all of it took no time")
-            } else {
-                format!("run {run} has no steady window: it has {tokens} tokens, and {skip} are skipped")
-            });
-        }
-    }
-
-    fn into_readings(self, incidents: &mut Incidents) -> Vec<Reading> {
-        let p99 = p99_ns(self.intervals).filter(|ns| *ns > 0.0);
-        let mut readings: Vec<Reading> = [
-            (MS_PER_TOKEN, Metric::time(), self.ms_per_token),
-            (P50, Metric::time(), self.p50),
-            (P99, Metric::time(), p99.into_iter().collect()),
-            (FIRST, Metric::time(), self.first),
-            (RATE, Metric::rate(), self.rate),
-        ]
-        .into_iter()
-        .filter(|(_, _, values)| !values.is_empty())
-        .map(|(id, metric, values)| Reading {
-            id: id.to_owned(),
-            metric,
-            values,
-        })
-        .collect();
-        for (name, values) in self.counters {
-            let id = label(&name);
-            if [MS_PER_TOKEN, P50, P99, FIRST, RATE].contains(&id.as_str()) {
-                incidents.push(format!(
-                    "the counter `{id}` is left out: it is called like a figure"
-                ));
-                continue;
-            }
-            readings.push(Reading {
-                id,
-                metric: Metric::count(),
-                values,
-            });
-        }
-        readings
-    }
-}
-
 fn foreign(found: String) -> FormatError {
     FormatError::Foreign {
         format: Format::AbreastDecode,
@@ -399,6 +331,8 @@ fn foreign(found: String) -> FormatError {
 mod tests {
     use super::super::tally::testing::{alone, cut_anywhere};
     use super::*;
+    use crate::metric::Metric;
+    use crate::profile::Reading;
 
     const CPU: &[u8] = include_bytes!("../../../tests/fixtures/formats/abreast-decode/cpu.jsonl");
     const CUDA: &[u8] = include_bytes!("../../../tests/fixtures/formats/abreast-decode/cuda.jsonl");
@@ -408,6 +342,21 @@ mod tests {
 
     fn profile(bytes: &[u8]) -> Profile {
         alone(read, bytes).unwrap()
+    }
+
+    #[test]
+    fn who_skips_says_why_before_the_header_or_after_some_runs() {
+        let skipped = br#"{"event":"skipped","reason":"no CUDA device"}"#;
+        let error = alone(read, skipped).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "nothing was measured in this abreast-decode: skipped: no CUDA device"
+        );
+        let error = alone(read, br#"{"event":"skipped"}"#).unwrap_err().to_string();
+        assert!(error.ends_with("skipped: it does not say why"), "{error}");
+        let some = profile(&[CPU, b"\n", skipped].concat());
+        assert_eq!(some.incidents, ["skipped: no CUDA device"]);
+        assert_eq!(some.readings, profile(CPU).readings);
     }
 
     fn reading(id: &str, metric: Metric, values: &[f64]) -> Reading {

@@ -8,7 +8,7 @@ mod engine;
 mod records;
 mod text;
 
-use super::python_json::Found;
+use super::objects::Found;
 use super::tally::label;
 use super::{FormatError, Written};
 use crate::profile::{Format, Profile};

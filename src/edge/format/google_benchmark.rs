@@ -1,8 +1,8 @@
 //! Google Benchmark's JSON (`--benchmark_out`): a row for each repetition, and rows for what is made of them.
 
 use super::json::{self, Document};
-use super::python_json::{Fields, object};
 use super::tally::{MICROSECOND, MILLISECOND, SECOND, Tally, label, quoted};
+use super::value::{Fields, object};
 use super::{FormatError, Written};
 use crate::profile::{Format, Profile};
 use serde::Deserialize;

@@ -1,8 +1,8 @@
 //! `hyperfine --export-json`: lists of seconds beside each other, or since 2.0 a list of runs with units.
 
 use super::json::{self, Document};
-use super::python_json::{Fields, number, object, text};
 use super::tally::{SECOND, Tally, label, quoted};
+use super::value::{Fields, number, object, text};
 use super::{FormatError, Written};
 use crate::metric::Metric;
 use crate::profile::{Format, Profile};

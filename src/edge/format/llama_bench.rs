@@ -5,8 +5,8 @@
 
 mod rows;
 
-use super::python_json::{number, text};
 use super::tally::{Incidents, label};
+use super::value::{number, text};
 use super::{FormatError, Written};
 use crate::metric::Metric;
 use crate::profile::{Format, Profile, Reading};

@@ -1,8 +1,8 @@
 //! NVIDIA NVBench's JSON: lists or maps of named things, depending on its age, and numbers as text beside their type.
 
 use super::json::{self, Document};
-use super::python_json::{number, text};
 use super::tally::{SECOND, Tally, label, quoted};
+use super::value::{number, text};
 use super::{FormatError, Written};
 use crate::metric::Metric;
 use crate::profile::{Format, Profile};

@@ -4,8 +4,9 @@
 //! A line is one repetition. Of the steps of decoding it tells only the median, and not whether they were replayed
 //! from a graph.
 
-use super::python_json::{Fields, Found, text};
+use super::objects::Found;
 use super::tally::{SECOND, Tally, label};
+use super::value::{Fields, text};
 use super::{FormatError, Written};
 use crate::profile::{Format, Profile};
 use std::collections::BTreeSet;

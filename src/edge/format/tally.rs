@@ -1,7 +1,7 @@
 //! Collects a profile value by value: the same reading again is another repetition, and what cannot be is counted.
 
 use super::FormatError;
-use super::python_json::{Fields, number, text};
+use super::value::{Fields, number, text};
 use crate::metric::{Metric, Unit};
 use crate::profile::{Format, Profile, Reading};
 use serde_json::Value;

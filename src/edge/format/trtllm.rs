@@ -4,8 +4,9 @@
 //! Percentiles are over requests. A request's time per token is its mean, so they say nothing about single tokens.
 //! Those of streaming have no unit in their names: times in milliseconds, rates in tokens a second.
 
-use super::python_json::{Fields, Found, object};
+use super::objects::Found;
 use super::tally::{MILLISECOND, Tally, label, quoted};
+use super::value::{Fields, object};
 use super::{FormatError, Written};
 use crate::profile::{Format, Profile};
 use serde_json::Value;

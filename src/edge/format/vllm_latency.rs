@@ -3,8 +3,9 @@
 //! `--output-json` holds the times and nothing about how they were made. With `SAVE_TO_PYTORCH_BENCHMARK_FORMAT` the
 //! same program writes a second file, `….pytorch.json`, which has the arguments too; it is read as well.
 
-use super::python_json::{Fields, Found, list, object, take_texts, text};
+use super::objects::Found;
 use super::tally::{SECOND, Tally, label, quoted};
+use super::value::{Fields, list, object, take_texts, text};
 use super::{FormatError, Written};
 use crate::profile::{Format, Profile};
 use serde_json::Value;

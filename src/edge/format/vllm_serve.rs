@@ -1,16 +1,17 @@
-//! What `vllm bench serve` writes about the requests that it sent to a server: one JSON object, or one after another
+//! What `vllm bench serve` writes about the requests that it sent to a server: one JSON fields, or one after another
 //! with `--append-result`. Those of `vllm bench throughput` are read as well.
 //!
 //! Statistics are in milliseconds, lists in seconds. The gaps in `itls` are between pieces of an answer, and several
 //! tokens may share one. Requests overlap, so they are no repetitions: a result is, and of each of its lists there is
 //! one value, the median. A list with fewer than five times is left out.
 
-use super::python_json::{Fields, Found, list, number, text};
+use super::objects::Found;
 use super::tally::{MILLISECOND, SECOND, Tally, label, quoted};
+use super::value::{Fields, list, number, text};
 use super::{FormatError, Written};
 use crate::profile::{Format, Profile};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What was asked for, in the order in which it tells results apart. Results with the same are repetitions.
 const ASKED: [&str; 12] = [
@@ -105,30 +106,24 @@ pub(super) fn read(written: Written<'_>) -> Result<Profile, FormatError> {
     }
     let settings: Vec<Settings> = results.iter().map(settings).collect();
     let naming = telling_apart(&settings);
-    let differing = |key: &str| settings.iter().any(|each| each.get(key) != settings[0].get(key));
-    let differing: Vec<&str> = ASKED
-        .into_iter()
-        .chain(FOLLOWS)
-        .filter(|key| differing(key))
-        .collect();
-    let mut firsts: HashMap<String, &Settings> = HashMap::new();
+    let differs = |key: &&str| settings.iter().any(|each| each.get(key) != settings[0].get(key));
+    let differing: Vec<&str> = ASKED.into_iter().filter(differs).collect();
     for (result, settings) in results.into_iter().zip(&settings) {
         let name = name(settings, &naming);
-        let first = *firsts.entry(name.clone()).or_insert(settings);
-        if let Some(key) = FOLLOWS.iter().find(|key| first.get(**key) != settings.get(**key)) {
-            let told = |settings: &Settings| quoted(settings.get(*key).map_or("absent", String::as_str));
-            tally.incident(format!(
-                "a result was left out: its `{key}` is {}, and {} in the first with the same settings",
-                told(settings),
-                told(first)
-            ));
+        let follows = FOLLOWS
+            .iter()
+            .filter_map(|key| Some(((*key).to_owned(), settings.get(key)?.clone())));
+        if !tally.record(&name, follows.collect()) {
             continue;
         }
-        for (key, text) in settings {
-            if differing.contains(key) && !naming.contains(key) {
-                tally.setting_text(&format!("{name}{key}"), text);
-            } else if !naming.contains(key) {
-                tally.setting_text(key, text);
+        for key in ASKED.iter().filter(|key| !naming.contains(key)) {
+            let of = if differing.contains(key) {
+                name.as_str()
+            } else {
+                ""
+            };
+            if let Some(text) = settings.get(key) {
+                tally.setting_text(&format!("{of}{key}"), text);
             }
         }
         figures(result, &name, &mut tally)?;
@@ -439,9 +434,7 @@ mod tests {
         );
         assert_eq!(
             profile.incidents,
-            [
-                "a result was left out: its `total_input_tokens` is 96, and 128 in the first with the same settings"
-            ],
+            ["a record was left out: its `total_input_tokens` is 96, and 128 in the first"],
             "the third had a failure, and is no repetition"
         );
     }

@@ -155,6 +155,7 @@ impl Wire {
                 .enumerate()
                 .map(|(n, finding)| finding.finding().map_err(|what| in_row(n, &what)))
                 .collect::<Result<_, _>>()?,
+            curves: Vec::new(),
         })
     }
 }

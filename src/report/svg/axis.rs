@@ -1,8 +1,8 @@
-//! From fractions to pixels.
+//! From numbers to pixels.
 
 use crate::report::format::setting;
 
-/// A linear axis between two pixels. It always shows zero.
+/// A linear axis between two pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::report) struct Axis {
     low: f64,
@@ -12,7 +12,13 @@ pub(in crate::report) struct Axis {
 }
 
 impl Axis {
-    /// An axis from `low` (at most 0) to `high` (at least 0).
+    /// An axis from `low` to `high`, for whatever is not measured from zero.
+    pub(in crate::report) fn between((low, high): (f64, f64), from: i32, to: i32) -> Self {
+        let low = low.min(high - 1e-6);
+        Self { low, high, from, to }
+    }
+
+    /// An axis from `low` (at most 0) to `high` (at least 0): it always shows zero.
     pub(in crate::report) fn new((low, high): (f64, f64), from: i32, to: i32) -> Self {
         let high = high.max(0.0);
         // An axis without extent would divide by zero.
@@ -37,13 +43,13 @@ impl Axis {
         }
     }
 
-    /// About `most` round fractions to mark, zero among them, ascending.
+    /// About `most` round numbers to mark, zero among them where it is shown, ascending.
     pub(in crate::report) fn ticks(&self, most: i32) -> Vec<f64> {
         let step = round_step((self.high - self.low) / f64::from(most));
-        let first = (self.low / step).ceil().max(-100.0);
-        let last = (self.high / step).floor().min(100.0);
-        (pixel(first)..=pixel(last))
-            .map(|tick| f64::from(tick) * step)
+        let first = (self.low / step).ceil();
+        let number = pixel((self.high / step).floor() - first).min(200);
+        (0..=number)
+            .map(|tick| (first + f64::from(tick)) * step)
             .collect()
     }
 }
@@ -131,6 +137,14 @@ mod tests {
         }
         assert_eq!(Axis::new((0.0, 0.0), 0, 100).ticks(8), [0.0]);
         assert_eq!([-0.05, 0.0, 0.005].map(tick), ["−5 %", "0", "+0.5 %"]);
+    }
+
+    #[test]
+    fn an_axis_between_two_numbers_need_not_show_zero() {
+        let axis = Axis::between((1e6, 1.02e6), 100, 0);
+        assert_eq!([axis.at(1e6), axis.at(1.02e6), axis.at(0.0)], [100, 0, 100]);
+        assert_eq!(axis.ticks(4), [1e6, 1.005e6, 1.01e6, 1.015e6, 1.02e6]);
+        assert_eq!(Axis::between((3.0, 3.0), 0, 100).at(3.0), 100);
     }
 
     #[test]

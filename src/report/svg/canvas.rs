@@ -33,6 +33,10 @@ pub(in crate::report) enum Ink {
     Floor,
     /// The threshold.
     Limit,
+    /// The line of base.
+    Base,
+    /// The line of head.
+    Head,
     /// A row with this flag.
     Flag(Flag),
 }
@@ -46,6 +50,8 @@ impl Ink {
             Self::Zero => (0x59, 0x63, 0x6e),
             Self::Floor => (0xdd, 0xe3, 0xea),
             Self::Limit => (0xbf, 0x87, 0x00),
+            Self::Base => (0x6e, 0x77, 0x81),
+            Self::Head => (0x09, 0x69, 0xda),
             Self::Flag(Flag::Alert) => (0xcf, 0x22, 0x2e),
             Self::Flag(Flag::Warn) => (0xbc, 0x4c, 0x00),
             Self::Flag(Flag::Faster) => (0x1a, 0x7f, 0x37),

@@ -139,6 +139,26 @@ fn one_dot_a_round_up_to_what_can_be_seen() {
 }
 
 #[test]
+fn each_program_has_a_plot_of_its_tokens_up_to_a_few() {
+    let mut report = sample::report();
+    let shown = texts(&render(&report));
+    assert!(shown.contains(&"qwen3-0.6b".to_owned()), "{shown:?}");
+    report.curves = vec![report.curves[0].clone(); 8];
+    let shown = texts(&render(&report));
+    assert_eq!(shown.iter().filter(|text| *text == "qwen3-0.6b").count(), 6);
+    assert!(
+        shown
+            .iter()
+            .any(|text| text.starts_with("(2 more programs not shown)"))
+    );
+    report.curves.truncate(1);
+    report.curves[0].base = vec![f64::NAN, f64::INFINITY, 0.0, f64::MAX];
+    report.curves[0].head.clear();
+    let svg = render(&report);
+    assert!(!svg.contains("NaN") && !svg.contains("inf"));
+}
+
+#[test]
 fn hostile_and_foreign_ids_are_well_formed() {
     let ids = [
         "]]>",

@@ -23,7 +23,9 @@ use std::process::ExitCode;
 use subject::Subject;
 
 fn main() -> ExitCode {
-    let options = Options::parse();
+    let mut options = Options::parse();
+    // abreast says what it reads.
+    options.json |= std::env::var_os("ABREAST_FORMAT").is_some_and(|format| format == "abreast-decode");
     match profile(&options, &mut std::io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

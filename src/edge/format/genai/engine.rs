@@ -6,8 +6,9 @@
 //! not read: only their tokens would tell whether they are the same.
 
 use super::super::FormatError;
-use super::super::python_json::{Fields, Found, list, object, take_texts, text};
+use super::super::objects::Found;
 use super::super::tally::{MEBIBYTE, MILLISECOND, Tally, label, quoted};
+use super::super::value::{Fields, list, object, take_texts, text};
 use super::name;
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -4,8 +4,9 @@
 //! what was done.
 
 use super::super::FormatError;
-use super::super::python_json::{Fields, Found, number, object, take_texts, text};
+use super::super::objects::Found;
 use super::super::tally::{GIBIBYTE, MILLISECOND, SECOND, Tally, quoted};
+use super::super::value::{Fields, number, object, take_texts, text};
 use super::name;
 use serde_json::Value;
 use std::collections::BTreeMap;

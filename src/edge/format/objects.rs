@@ -3,12 +3,9 @@
 
 use super::FormatError;
 use super::tally::quoted;
+use super::value::{Fields, object};
 use crate::profile::Format;
 use serde_json::Value;
-use std::collections::BTreeMap;
-
-/// The keys of an object with what they hold. Sorted: the order of serde's map depends on what else is built.
-pub(super) type Fields = BTreeMap<String, Value>;
 
 /// What Python writes for numbers that JSON cannot hold.
 const NO_NUMBERS: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
@@ -25,7 +22,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Reads all there is. `NaN` and the infinities become text, so that [`number`] tells them from what is absent. If
+    /// Reads all there is. `NaN` and the infinities become text, so that [`number`](super::value::number) tells them from what is absent. If
     /// the end is missing, the last value holds what was whole of it: a number that the file ends with is none, since
     /// digits may be missing.
     pub(super) fn read(bytes: &[u8]) -> Self {
@@ -99,61 +96,6 @@ impl Found {
             }
         };
         FormatError::Foreign { format, found }
-    }
-}
-
-/// What is told under some of the keys of an object, which are taken out, as settings are written: each with `path` in
-/// front.
-pub(super) fn take_texts(
-    fields: &mut Fields,
-    path: &str,
-    keys: &[&str],
-    into: &mut BTreeMap<String, String>,
-) {
-    for key in keys {
-        if let Some(told) = fields.remove(*key).as_ref().and_then(text) {
-            into.insert(format!("{path}{key}"), told);
-        }
-    }
-}
-
-/// The fields of an object; none of anything else.
-pub(super) fn object(value: Value) -> Fields {
-    match value {
-        Value::Object(fields) => fields.into_iter().collect(),
-        _ => Fields::new(),
-    }
-}
-
-/// The values of a list; none of anything else.
-pub(super) fn list(value: Value) -> Vec<Value> {
-    match value {
-        Value::Array(values) => values,
-        _ => Vec::new(),
-    }
-}
-
-/// A number, also where it was written as text: `"0.5"`, `"inf"`, `"NaN"`.
-pub(super) fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(number) => number.as_f64(),
-        Value::String(text) => text.trim().parse().ok(),
-        _ => None,
-    }
-}
-
-/// As a setting is written: text as it is, `16.0` like `16`, the rest as JSON. Absent for `null`.
-pub(super) fn text(value: &Value) -> Option<String> {
-    match value {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) if number.is_f64() => {
-            let whole = number
-                .as_f64()
-                .filter(|value| value.fract() == 0.0 && value.abs() < 1e15);
-            Some(whole.map_or_else(|| number.to_string(), |whole| format!("{whole:.0}")))
-        }
-        _ => Some(value.to_string()),
     }
 }
 
@@ -253,11 +195,6 @@ mod tests {
         let text = r#"{"a": [NaN, -Infinity, Infinity, null, "a \"NaN\" \\", NaN]}"#;
         let values = json!({"a": ["NaN", "-Infinity", "Infinity", null, "a \"NaN\" \\", "NaN"]});
         assert_eq!(objects(text), (vec![values], vec![]));
-        assert!(number(&json!("NaN")).is_some_and(f64::is_nan));
-        assert_eq!(number(&json!("-Infinity")), Some(f64::NEG_INFINITY));
-        assert_eq!(number(&json!("0.5")), Some(0.5));
-        assert_eq!(number(&Value::Null), None);
-        assert_eq!(number(&json!("fast")), None);
     }
 
     #[test]
@@ -279,16 +216,6 @@ mod tests {
         assert_eq!(objects(&"[".repeat(100_000)).0, Vec::<Value>::new());
         assert_eq!(objects(&"[\n".repeat(3_000)).0, Vec::<Value>::new());
         assert_eq!(objects(&"{\"a\":".repeat(10_000)).0, Vec::<Value>::new());
-    }
-
-    #[test]
-    fn a_setting_reads_the_same_however_its_number_was_written() {
-        assert_eq!(text(&json!(16.0)).as_deref(), Some("16"));
-        assert_eq!(text(&json!(16)).as_deref(), Some("16"));
-        assert_eq!(text(&json!("16")).as_deref(), Some("16"));
-        assert_eq!(text(&json!(0.9)).as_deref(), Some("0.9"));
-        assert_eq!(text(&json!(true)).as_deref(), Some("true"));
-        assert_eq!(text(&Value::Null), None);
     }
 
     #[test]
