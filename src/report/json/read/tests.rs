@@ -17,8 +17,10 @@ fn reread(value: &Value) -> Result<Report, ReadError> {
 fn without_what_json_lacks(mut report: Report) -> Report {
     report.method.floor_ns = None;
     report.method.order_effect = None;
+    report.curves.clear();
     for change in report.findings.iter_mut().filter_map(|row| row.change.as_mut()) {
         change.per_round.clear();
+        change.base_per_round.clear();
         change.confirmation = None;
     }
     report
