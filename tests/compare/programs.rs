@@ -59,8 +59,8 @@ fn a_program_that_takes_longer_is_flagged_and_each_side_runs_its_own() {
             .launches
             .iter()
             .filter(|path| path.contains(&format!("/{side}/")));
-        // The list, the warm-up, and eight rounds measured and repeated.
-        assert_eq!(own.count(), 18, "{:?}", ended.launches);
+        // The list, the warm-up, eight rounds, and the sixteen after which a confirmation is first looked at.
+        assert_eq!(own.count(), 26, "{:?}", ended.launches);
     }
     assert!(ended.stdout.contains("engine/ms_per_token"), "{}", ended.stdout);
 }

@@ -79,6 +79,27 @@ impl Project {
         })
     }
 
+    /// Makes the newest commit one of yesterday, and `origin` a folder that can be pushed to.
+    fn of_yesterday(&mut self) {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let noon = now.unwrap().as_secs() / 86_400 * 86_400 - 43_200;
+        let amended = Command::new("git")
+            .args(["-c", "user.name=A", "-c", "user.email=a@example.org"])
+            .args(["commit", "--quiet", "--amend", "--no-edit"])
+            .current_dir(&self.repository.path)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_COMMITTER_DATE", format!("@{noon} +0000"))
+            .status();
+        assert!(amended.unwrap().success());
+        self.head = self.repository.git(&["rev-parse", "HEAD"]);
+        let remote = self.path("remote.git");
+        let place = remote.to_str().unwrap();
+        self.repository.git(&["init", "--quiet", "--bare", place]);
+        let alias = format!("url.{place}.insteadOf");
+        let public = format!("https://github.com/{REPOSITORY}.git");
+        self.repository.git(&["config", &alias, &public]);
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -289,4 +310,25 @@ fn a_matrix_of_shards_is_judged_as_one() {
     assert_eq!(report["summary"]["judged"], 4, "{report:#}");
     assert_eq!(report["summary"]["regressed"], 1, "{report:#}");
     assert!(github.bodies().is_empty(), "no pull request started it");
+}
+
+#[test]
+#[ignore = "needs act: .ci/github"]
+fn a_night_is_remembered_on_the_branch_of_the_history() {
+    let github = FakeGithub::new();
+    let mut project = Project::new();
+    project.of_yesterday();
+    let ended = project.run(&github, "abreast-nightly.yml", "schedule", &json!({}));
+    ended.expect(true);
+    let remote = project.path("remote.git");
+    let kept = crate::support::repository::git(&remote, &["ls-tree", "-r", "--name-only", "abreast-history"]);
+    assert!(kept.contains(&project.head), "{kept}");
+    let page = project.artifact("abreast-trend", "trend.html");
+    assert!(page.contains("parse/slow"), "the page has no row");
+    assert!(
+        project
+            .artifact("abreast-qualify", "qualify.json")
+            .contains("abreast/")
+    );
+    assert!(github.state().asked.is_empty());
 }
