@@ -49,9 +49,10 @@ const LEFT: f64 = 0.5;
 /// Fewest orders that say something: an interval of two has one degree of freedom.
 const MIN_ORDERS: usize = 3;
 
-/// Two-sided level at which the change must show in other orders: 5 %, shared by looks after 16, 32 and 64 rounds. The
-/// family's level is spent already; this decides about rows that noise alone seldom brings here.
-const ALPHA: f64 = 0.05 / 3.0;
+/// Two-sided level at which the change must show in other orders, at each look: all looks are at the same orders, so what
+/// luck draws for them is drawn once. The family's level is spent already; this decides about rows that noise alone seldom
+/// brings here.
+const ALPHA: f64 = 0.05;
 
 /// Where the change of a candidate comes from.
 #[must_use]
