@@ -325,7 +325,10 @@ fn a_night_is_remembered_on_the_branch_of_the_history() {
     assert!(kept.contains(&project.head), "{kept}");
     let page = project.artifact("abreast-trend", "trend.html");
     // Its rows are packed; that they are shown is looked at in a browser.
-    assert!(page.contains("This page draws its charts itself"), "no page of a trend");
+    assert!(
+        page.contains("This page draws its charts itself"),
+        "no page of a trend"
+    );
     assert!(
         project
             .artifact("abreast-qualify", "qualify.json")
