@@ -122,3 +122,34 @@ function sortable(head, columns, rows, show, first) {
   apply();
   return apply;
 }
+/* Unpacks the data and hands it to `draw`; says so where that fails, and when everything is drawn how long it took. */
+async function page(draw) {
+  theme();
+  const began = performance.now();
+  let data;
+  try {
+    data = await unpack("data");
+  } catch (error) {
+    byId("status").textContent = "This page cannot be shown: the browser is too old, or the file is damaged (" + error + ").";
+    return;
+  }
+  draw(data);
+  document.documentElement.dataset.ready = String(Math.round(performance.now() - began));
+}
+/* Fills the table with the rows that have every word of the search and are wanted, and says how many they are. */
+function fill(rows, search, wanted) {
+  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const shown = rows.filter((row) => words.every((word) => row.text.includes(word)) && wanted(row));
+  byId("body").replaceChildren(...shown.map((row) => row.node));
+  byId("count").textContent = shown.length === rows.length ? `${rows.length} scenarios` : `${shown.length} of ${rows.length} scenarios`;
+}
+/* The table stands: it is shown, and keys lead to the search and out of an open scenario. */
+function ready(rows, search) {
+  byId("status").remove();
+  byId("table").hidden = rows.length === 0;
+  document.addEventListener("keydown", (event) => {
+    const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName);
+    if (event.key === "/" && !typing) { event.preventDefault(); search.focus(); }
+    if (event.key === "Escape" && byId("detail").firstChild) byId("detail").querySelector(".top button").click();
+  });
+}

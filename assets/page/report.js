@@ -1,15 +1,6 @@
 "use strict";
 /* The page of one report. `data` is what src/report/html.rs writes. */
-(async () => {
-  theme();
-  const began = performance.now();
-  let data;
-  try {
-    data = await unpack("data");
-  } catch (error) {
-    byId("status").textContent = "This page cannot be shown: the browser is too old, or the file is damaged (" + error + ").";
-    return;
-  }
+page((data) => {
   const { report, labels, status, rounds, base_rounds: bases, confirmations } = data;
   const kindOf = { alert: "worse", warn: "warn", faster: "better" };
   const half = (finding) => {
@@ -40,12 +31,7 @@
   }
   const [search, verdict] = [byId("search"), byId("verdict")];
   for (const word of new Set(report.findings.map((finding) => finding.verdict))) verdict.append(make("option", { value: word }, word.replace("_", " ")));
-  function show() {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const shown = rows.filter((row) => words.every((word) => row.text.includes(word)) && (!verdict.value || row.finding.verdict === verdict.value));
-    byId("body").replaceChildren(...shown.map((row) => row.node));
-    byId("count").textContent = shown.length === rows.length ? `${rows.length} scenarios` : `${shown.length} of ${rows.length} scenarios`;
-  }
+  const show = () => fill(rows, search, (row) => !verdict.value || row.finding.verdict === verdict.value);
   sortable(byId("head"), [
     ["Status", "order", "", true, "As reported"], ["Scenario", "name", "", false], ["Base", "base", "num", true], ["Head", "head", "num", true],
     ["Change", "change", "num", true], ["\u00b1", "width", "num", true], ["Detectable", "detectable", "num", true],
@@ -160,14 +146,7 @@
   list("notes", report.notes);
   byId("notes-box").hidden = report.notes.length === 0;
   list("host", Object.entries(report.host).filter(([, value]) => value !== null).map(([key, value]) => `${key.replace("_bytes", "")}: ${key === "memory_bytes" ? quantity(value, "bytes") : Array.isArray(value) ? value.join(", ") : value}`));
-  byId("status").remove();
-  byId("table").hidden = rows.length === 0;
-  document.addEventListener("keydown", (event) => {
-    const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName);
-    if (event.key === "/" && !typing) { event.preventDefault(); search.focus(); }
-    if (event.key === "Escape" && byId("detail").firstChild) byId("detail").querySelector(".top button").click();
-  });
+  ready(rows, search);
   const first = rows.find((row) => ["alert", "warn", "faster"].includes(row.finding.flag));
   if (first) open(first, false);
-  document.documentElement.dataset.ready = String(Math.round(performance.now() - began));
-})();
+});

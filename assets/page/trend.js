@@ -1,15 +1,6 @@
 "use strict";
 /* The page of a history. `data` is what src/report/trend/page.rs writes. */
-(async () => {
-  theme();
-  const began = performance.now();
-  let data;
-  try {
-    data = await unpack("data");
-  } catch (error) {
-    byId("status").textContent = "This page cannot be shown: the browser is too old, or the file is damaged (" + error + ").";
-    return;
-  }
+page((data) => {
   const Z = 1.96;
   const commits = data.commits;
   const short = (at) => commits[at].sha.slice(0, 10);
@@ -130,13 +121,8 @@
   const classes = byId("class");
   for (const [n, name] of data.classes.entries()) classes.append(make("option", { value: n }, name));
   classes.closest("label").hidden = data.classes.length < 2;
-  function show() {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const shown = rows.filter((row) => words.every((word) => row.text.includes(word))
-      && (!only.checked || row.last) && (classes.value === "" || row.series.class === +classes.value));
-    byId("body").replaceChildren(...shown.map((row) => row.node));
-    byId("count").textContent = shown.length === rows.length ? `${rows.length} scenarios` : `${shown.length} of ${rows.length} scenarios`;
-  }
+  const show = () => fill(rows, search,
+    (row) => (!only.checked || row.last) && (classes.value === "" || row.series.class === +classes.value));
   const apply = sortable(byId("head"), [
     ["Scenario", "name", "", false], ["History", "attention", "", true, "What needs a look"], ["Now", "value", "num", true],
     ["Since reference", "since", "num", true], ["Last change", "change", "num", true], ["On", "when", "num", true],
@@ -292,13 +278,7 @@
   byId("notes").replaceChildren(...notes.map((note) => make("li", {}, note)));
   byId("notes-box").hidden = notes.length === 0;
   byId("notes-count").textContent = notes.length === 1 ? "1 note about this history" : notes.length + " notes about this history";
-  byId("status").remove();
-  byId("table").hidden = rows.length === 0;
-  document.addEventListener("keydown", (event) => {
-    const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName);
-    if (event.key === "/" && !typing) { event.preventDefault(); search.focus(); }
-    if (event.key === "Escape" && byId("detail").firstChild) byId("detail").querySelector(".top button").click();
-  });
+  ready(rows, search);
   let wide = innerWidth >= 720;
   addEventListener("resize", () => {
     if (wide !== innerWidth >= 720 && byId("detail").firstChild) open(drawer, false);
@@ -309,5 +289,4 @@
   const named = asked && rows.find((row) => data.classes[row.series.class] + " " + row.series.name === asked);
   const worst = rows.find((row) => row.open);
   if (named) open(named, true); else if (worst) open(worst, false);
-  document.documentElement.dataset.ready = String(Math.round(performance.now() - began));
-})();
+});
