@@ -32,16 +32,6 @@ pub struct Comparison {
     pub work: Option<WorkChange>,
 }
 
-impl Comparison {
-    /// What a number of head is multiplied by to be one for as much work as base does in an iteration; 1 unless both
-    /// declare work, in different amounts.
-    #[must_use]
-    pub fn per_work(&self) -> f64 {
-        let work = self.work.as_ref();
-        work.map_or(1.0, |work| work.base.amount / work.head.amount)
-    }
-}
-
 /// One round with both sides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair {
@@ -97,6 +87,19 @@ pub struct WorkChange {
     pub base: Throughput,
     /// Head's declaration.
     pub head: Throughput,
+}
+
+impl Comparison {
+    /// What a number of head is multiplied by to be one for as much work as base does in an iteration; 1 unless both
+    /// declare work, in different amounts.
+    #[must_use]
+    pub fn per_work(&self) -> f64 {
+        per_work(self.work)
+    }
+}
+
+fn per_work(work: Option<WorkChange>) -> f64 {
+    work.map_or(1.0, |work| work.base.amount / work.head.amount)
 }
 
 /// All scenarios of a recording; position equals [`Entry::ix`](crate::recording::Entry::ix). Linear in the number of
@@ -212,7 +215,7 @@ impl Gathered {
             }
             _ => None,
         };
-        let per_work = work.map_or(0.0, |work| (work.base.amount / work.head.amount).ln());
+        let per_work = per_work(work).ln();
         Comparison {
             base: base.reduce(&self.measured, Side::Base),
             head: head.reduce(&self.measured, Side::Head),

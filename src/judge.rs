@@ -1,8 +1,8 @@
 //! From a recording to a report: the whole judging half in one call.
 //!
 //! [`judge`] is a pure function of the recording and the policy. The others are for a run that is still going on:
-//! [`undecided`] takes only the planned looks, so what it says never changes what a later look may spend; the others also
-//! take the one at the end of what there is.
+//! [`undecided`] takes only the planned looks, so what it says never changes what a later look may spend; [`candidates`] and
+//! [`suspects`] also take the one at the end of what there is, and [`unrepeated`] is told which.
 
 pub mod account;
 pub mod assessment;
@@ -166,12 +166,7 @@ pub struct Unrepeated {
 #[must_use]
 pub fn unrepeated(recording: &Recording, policy: &Policy, until: Until) -> Vec<Unrepeated> {
     let assessment = Assessment::of(recording, policy, until);
-    let may_repeat = |row: &&Row<'_>| {
-        matches!(
-            confirm(&assessment, row, Until::NextLook),
-            Confirmation::Pending | Confirmation::NotRepeated { refuted: false, .. }
-        )
-    };
+    let may_repeat = |row: &&Row<'_>| !confirm(&assessment, row, Until::NextLook).is_settled();
     assessment
         .candidates()
         .filter(may_repeat)

@@ -40,6 +40,14 @@ pub enum Confirmation {
     Pending,
 }
 
+impl Confirmation {
+    /// Whether more fresh processes would change nothing of it.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        !matches!(self, Self::Pending | Self::NotRepeated { refuted: false, .. })
+    }
+}
+
 /// Looks at the confirmation rounds of a candidate: at the planned numbers of them and, at the end, at all.
 #[must_use]
 pub fn confirm(assessment: &Assessment<'_>, row: &Row<'_>, until: Until) -> Confirmation {
@@ -50,12 +58,11 @@ pub fn confirm(assessment: &Assessment<'_>, row: &Row<'_>, until: Until) -> Conf
         .map_or(0.0, |decided| decided.decision.log_change);
     let planned = LOOKS.map(|rounds| rounds as usize);
     let at_the_end = (until == Until::TheEnd).then_some(rounds.len());
-    let looks = planned.into_iter().filter(|look| *look < rounds.len());
-    let due = planned.contains(&rounds.len()).then_some(rounds.len());
+    let looks = planned.into_iter().filter(|look| *look <= rounds.len());
     let mut last = None;
-    for look in looks.chain(due.or(at_the_end)) {
+    for look in looks.chain(at_the_end) {
         last = look_at(&rounds[..look], first, assessment.policy.family_alpha).or(last);
-        if last.as_ref().is_some_and(is_settled) {
+        if last.as_ref().is_some_and(Confirmation::is_settled) {
             break;
         }
     }
@@ -100,11 +107,4 @@ fn look_at(rounds: &[Pair], first: f64, alpha: f64) -> Option<Confirmation> {
             refuted: again + half_width < enough,
         }
     })
-}
-
-fn is_settled(confirmation: &Confirmation) -> bool {
-    !matches!(
-        confirmation,
-        Confirmation::Pending | Confirmation::NotRepeated { refuted: false, .. }
-    )
 }

@@ -3,6 +3,7 @@
 use super::need::{pending, rounds_in};
 use super::{Lab, MeasureError, Measurement, Stage, Status};
 use crate::judge;
+use crate::judge::confirmation::LOOKS;
 use crate::layout::{Layout, ONE_EACH};
 use crate::recording::{Counted, Entry, Event, Phase};
 use crate::revision::Side;
@@ -11,9 +12,6 @@ use std::collections::BTreeSet;
 
 /// Processes that count the instructions of a scenario on a side, at most: two that agree suffice.
 const COUNTS: usize = 3;
-
-/// Most rounds in other orders, as of a confirmation.
-const MOST_ELSEWHERE: u32 = 64;
 
 impl<L: Lab> Measurement<'_, L> {
     /// Where fresh processes repeated a change: counts the instructions of both sides, and measures what they do not
@@ -30,10 +28,11 @@ impl<L: Lab> Measurement<'_, L> {
         self.count(&suspects)?;
         let suspects = self.suspects();
         self.relay(&Side::BOTH, &self.targets(&suspects))?;
-        let mut rounds = ONE_EACH;
-        while rounds <= MOST_ELSEWHERE && !self.interrupted {
-            self.measure_in_other_orders(rounds)?;
-            rounds *= 2;
+        // Looked at as often as a confirmation is.
+        for rounds in LOOKS {
+            if !self.interrupted {
+                self.measure_in_other_orders(rounds)?;
+            }
         }
         Ok(())
     }
